@@ -1,0 +1,1 @@
+"""Which images a compiled library carries."""

@@ -1,0 +1,1 @@
+"""Baseline, difference, suppression and exit code."""

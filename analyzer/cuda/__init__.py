@@ -1,0 +1,1 @@
+"""From CUDA and C++ source to what survives on each architecture."""

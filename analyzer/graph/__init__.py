@@ -1,0 +1,1 @@
+"""Entry points, gates, builds, sources and kernels, connected; paths through them."""

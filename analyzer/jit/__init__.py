@@ -1,0 +1,1 @@
+"""What is built, from which sources, with which flags, for which architectures."""

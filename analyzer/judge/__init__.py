@@ -1,0 +1,1 @@
+"""Effect, silence, severity and justification of a gate."""

@@ -1,0 +1,1 @@
+"""From Python source to gates: parse, names, values, evaluation, decisions."""

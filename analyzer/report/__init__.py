@@ -1,0 +1,1 @@
+"""Views of a report: JSON, terminal, HTML, SARIF, Markdown."""
