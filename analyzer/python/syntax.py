@@ -1,0 +1,134 @@
+"""Parsed Python files as CPython's own ``ast`` nodes, tolerant of damage, function bodies on demand."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import re
+
+from tree_sitter import Node, Parser, Tree
+
+from analyzer.python.lowering.nodes import LANGUAGE, Broken, Source
+from analyzer.python.lowering.statements import block
+
+__all__ = ["Broken", "ParsedFile", "parse"]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
+
+
+class ParsedFile:
+    """One Python file.
+
+    ``module`` holds every statement outside of functions, with positions as CPython gives them; a function in
+    it has its signature, and an empty body until :meth:`body` is asked for it.
+    """
+
+    def __init__(self, data: bytes, tree: Tree, notes: tuple[tuple[int, str], ...]) -> None:
+        self._tree = tree
+        self._notes = notes
+        self._source = Source(data, tree.root_node.has_error)
+        self._module: ast.Module | None = None
+        self._errors: tuple[tuple[int, str], ...] | None = None
+
+    @property
+    def data(self) -> bytes:
+        """The text as parsed: UTF-8, plain line feeds, no byte order mark. Columns count in it."""
+        return self._source.data
+
+    @property
+    def module(self) -> ast.Module:
+        """The whole file, with empty bodies for functions."""
+        if self._module is None:
+            self._module = ast.Module(block(self._source, self._tree.root_node), [])
+        return self._module
+
+    def body(self, node: Function) -> list[ast.stmt]:
+        """The statements of a function of this file; those nested in it are again left for later.
+
+        The list is also put into ``node.body``; asking twice gives the same list.
+        """
+        suite = self._source.pending.pop(node, None)
+        if suite is not None:
+            node.body = block(self._source, suite)
+        return node.body
+
+    def complete(self) -> ast.Module:
+        """The module with every function body filled in."""
+        module = self.module
+        while self._source.pending:
+            node = next(iter(self._source.pending))
+            assert isinstance(node, Function)
+            self.body(node)
+        return module
+
+    @property
+    def errors(self) -> tuple[tuple[int, str], ...]:
+        """Where the text could not be parsed: line (from 1) and what stands there, in order of lines."""
+        if self._errors is None:
+            found = _errors(self._source.data, self._tree.root_node) if self._source.damaged else []
+            self._errors = tuple(sorted({*self._notes, *found}))
+        return self._errors
+
+
+def parse(data: bytes) -> ParsedFile:
+    """Parse the bytes of a Python file. Never raises for what the bytes hold: see ``ParsedFile.errors``."""
+    text, notes = _normalise(data)
+    return ParsedFile(text, Parser(LANGUAGE).parse(text), notes)
+
+
+def _errors(data: bytes, root: Node) -> list[tuple[int, str]]:
+    """All error and missing nodes, the outermost of those nested."""
+    result: list[tuple[int, str]] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        line = node.start_point[0] + 1
+        if node.is_missing:
+            result.append((line, f"missing {node.type}"))
+        elif node.is_error:
+            text = data[node.start_byte : node.start_byte + 60].decode(errors="replace").partition("\n")[0]
+            result.append((line, f"unexpected {text!r}"))
+        else:
+            stack.extend(child for child in node.children if child.has_error or child.is_missing)
+    return result
+
+
+def _normalise(data: bytes) -> tuple[bytes, tuple[tuple[int, str], ...]]:
+    """The text as UTF-8 with plain line feeds, as CPython's tokenizer sees it, and what was wrong with it."""
+    notes: list[tuple[int, str]] = []
+    if data.startswith(codecs.BOM_UTF8):
+        data = data[3:]
+    encoding = _declared(data)
+    if encoding is None:
+        notes.append((1, "unknown source encoding"))
+        encoding = "utf-8"
+    if encoding != "utf-8" or not data.isascii():
+        try:
+            data = data.decode(encoding).encode()
+        except (UnicodeError, LookupError) as error:
+            where = error.start if isinstance(error, UnicodeDecodeError) else 0
+            notes.append((data.count(b"\n", 0, where) + 1, f"not valid {encoding}"))
+            data = data.decode("utf-8", "replace").encode()
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\0" in data:
+        notes.append((data.count(b"\n", 0, data.index(b"\0")) + 1, "null byte"))
+    return data, tuple(notes)
+
+
+def _declared(data: bytes) -> str | None:
+    """The encoding that the first two lines declare (PEP 263); ``None`` if there is no such text encoding."""
+    for line in re.split(rb"\r\n|\r|\n", data[:1000], maxsplit=2)[:2]:
+        found = _COOKIE.match(line)
+        if found:
+            try:
+                codec = codecs.lookup(found.group(1).decode())
+            except (LookupError, UnicodeDecodeError, ValueError):
+                return None
+            return codec.name if codec._is_text_encoding else None
+        if not _BLANK.match(line):
+            break
+    return "utf-8"
