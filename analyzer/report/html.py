@@ -1,0 +1,86 @@
+"""The report as one HTML file that opens from disk: no network, readable without script."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from analyzer import data
+from analyzer.model import Report
+from analyzer.report import words
+from analyzer.report.page import Page
+from analyzer.report.source import Source, elide, elide_start, no_source, one_line, visible
+from analyzer.report.words import Code, Phrase
+
+_TICKS = re.compile(r"`([^`\n]+)`")
+
+
+def render(report: Report, source: Source = no_source) -> bytes:
+    """The whole page, UTF-8. ``source`` gives the code that is shown; without it places are only named.
+
+    Equal reports and sources give equal bytes.
+    """
+    template = _environment().get_template("report.html.j2")
+    text = template.render(page=Page(report, source), report=report, words=words)
+    return text.encode("utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    reports = data.folder("reports")
+    environment = Environment(
+        loader=FileSystemLoader(reports / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "phrase": phrase,
+        "ticks": ticks,
+        "one_line": one_line,
+        "elide": elide,
+        "elide_start": elide_start,
+        "script_json": script_json,
+        "counted": words.counted,
+    }
+    environment.globals["asset"] = lambda name: Markup((reports / "assets" / name).read_text("utf-8"))
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    """Every text from outside passes here before it is escaped: nothing invisible reaches the page."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return visible(value)
+
+
+def phrase(pieces: Phrase) -> Markup:
+    """A sentence with its code in ``<code>``."""
+    return Markup("").join(_code(p) if isinstance(p, Code) else escape(visible(p)) for p in pieces)
+
+
+def ticks(text: str) -> Markup:
+    """A text in which code stands between backticks."""
+    out: list[Markup] = []
+    for index, piece in enumerate(_TICKS.split(text)):
+        out.append(_code(piece) if index % 2 else escape(visible(piece)))
+    return Markup("").join(out)
+
+
+def _code(text: str) -> Markup:
+    return Markup("<code>{}</code>").format(visible(text))
+
+
+def script_json(value: object) -> Markup:
+    """JSON that may stand inside a ``<script>`` element: no ``<``, ``>`` or ``&`` is left in it."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
+    for char in "<>&":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return Markup(text)

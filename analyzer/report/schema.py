@@ -1,0 +1,85 @@
+"""The JSON Schema of a report, derived from the model and tightened to what the contract promises.
+
+``python -m analyzer.report.schema`` prints it; the result is kept in ``reports/schema-1.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from analyzer import model
+
+_ARCH = {"type": "string", "pattern": "^sm_[1-9][0-9]+$"}
+_FILE = {"type": "string", "minLength": 1, "pattern": r"^(?!/)(?!\.\.(/|$))(?!.*/\.\.(/|$))"}
+_LINE = {"type": "integer", "minimum": 1}
+
+#: Fields that the contract does not promise: absent from reports of other or older writers.
+_BEYOND_CONTRACT = {
+    "Gate": {"message", "order", "parts", "admits", "in_tests"},
+    "Coverage": {"read"},
+}
+#: Mappings from an architecture, by type and field.
+_BY_ARCH = {
+    "Gate": ("verdict",),
+    "BuildVerdict": ("verdict",),
+    "Part": ("value",),
+    "Predicate": ("value",),
+    "Build": ("outcome", "message", "spelling", "flags"),
+    "Cell": ("status", "chosen", "reasons"),
+}
+_TIGHTER: dict[tuple[str, str], dict[str, Any]] = {
+    ("Report", "schema_version"): {"const": model.SCHEMA_VERSION},
+    ("Report", "references"): {"items": _ARCH, "uniqueItems": True},
+    ("Report", "archs"): {"items": _ARCH, "uniqueItems": True, "minItems": 1},
+    ("Target", "arch"): _ARCH,
+    ("Target", "capability"): {"pattern": "^[0-9]+[.][0-9]$"},
+    ("Target", "cuda"): {"pattern": "^[0-9]+[.][0-9]+$"},
+    ("Gate", "id"): {"minLength": 1},
+    ("Gate", "end_line"): _LINE,
+    ("Gate", "column"): {"minimum": 1},
+    ("Gate", "count"): {"minimum": 1},
+    ("Gate", "order"): {"minimum": 0},
+    ("Node", "id"): {"minLength": 1},
+    ("Path", "steps"): {"minItems": 1},
+}
+
+
+def build() -> dict[str, Any]:
+    """The schema as a mapping; a pure function of :mod:`analyzer.model`."""
+    schema = msgspec.json.schema(model.Report)
+    for name, definition in schema["$defs"].items():
+        _tighten(name, definition)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:smgate:report:{model.SCHEMA_VERSION}",
+        "title": "smgate report",
+        **schema,
+    }
+
+
+def _tighten(name: str, definition: dict[str, Any]) -> None:
+    """Add to one type what its annotations cannot say: patterns, bounds, required fields."""
+    properties = definition["properties"]
+    definition["required"] = [field for field in properties if field not in _BEYOND_CONTRACT.get(name, ())]
+    for field, rule in properties.items():
+        if field == "line":
+            rule.update(_LINE)
+        if field == "file":
+            rule.update(_FILE)
+        if field in _BY_ARCH.get(name, ()):
+            rule["propertyNames"] = _ARCH
+        rule.update(_TIGHTER.get((name, field), {}))
+    if name == "Build":
+        properties["sources"]["items"] = _FILE
+
+
+def text() -> str:
+    """The schema as the text of ``reports/schema-1.json``."""
+    return json.dumps(build(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    print(text(), end="")

@@ -1,0 +1,107 @@
+"""Order and counts that several views share: worst first, groups of alike findings, sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from analyzer.model import SEVERITIES, Effect, Gate, Layer, Path, Report, Severity
+
+#: From what harms most to what harms least, within one severity.
+EFFECT_ORDER: tuple[Effect, ...] = (
+    "empty_kernel",
+    "wrongly_admitted",
+    "illegal_instruction",
+    "over_resource",
+    "no_image",
+    "raises",
+    "lost_sync",
+    "degraded",
+    "excluded",
+    "none",
+)
+LAYER_ORDER: tuple[Layer, ...] = (
+    "runtime",
+    "api",
+    "env",
+    "jit",
+    "host",
+    "guard",
+    "isa",
+    "resource",
+    "binary",
+)
+
+
+def gravity(gate: Gate) -> tuple[int, int, int, str, int, int, str]:
+    """Sort key: severity, effect, layer in the order in which a user meets them, place."""
+    return (
+        SEVERITIES.index(gate.severity),
+        EFFECT_ORDER.index(gate.effect),
+        LAYER_ORDER.index(gate.layer),
+        gate.file,
+        gate.line,
+        gate.column,
+        gate.id,
+    )
+
+
+def worst_first(gates: Iterable[Gate]) -> list[Gate]:
+    """The gates from the gravest to the mildest; the same order for the same gates, always."""
+    return sorted(gates, key=gravity)
+
+
+def paths_worst_first(paths: Iterable[Path]) -> list[Path]:
+    """Paths from the gravest to the mildest; server options before APIs, for that is what a user typed."""
+    kinds = ("option", "environment", "api")
+    return sorted(
+        paths,
+        key=lambda p: (
+            SEVERITIES.index(p.severity),
+            kinds.index(p.entry.kind),
+            EFFECT_ORDER.index(p.effect),
+            p.entry.name,
+            p.id,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Findings of one file that share condition and effect: one line in a list. ``gates`` by line."""
+
+    gates: tuple[Gate, ...]
+
+    @property
+    def first(self) -> Gate:
+        """The one that stands for all."""
+        return self.gates[0]
+
+
+def alike(gates: Iterable[Gate]) -> list[Alike]:
+    """Group findings with equal file, condition, effect and severity; worst group first."""
+    groups: dict[tuple[str, ...], list[Gate]] = {}
+    for gate in worst_first(gates):
+        key = (gate.file, " ".join(gate.code.split()), gate.layer, gate.effect, gate.severity)
+        groups.setdefault(key, []).append(gate)
+    return [Alike(tuple(group)) for group in groups.values()]
+
+
+def by_severity(report: Report) -> dict[Severity, int]:
+    """How many findings of each severity, gravest first; zeros included."""
+    counts = Counter(gate.severity for gate in report.findings)
+    return {severity: counts[severity] for severity in SEVERITIES if severity != "none"}
+
+
+def by_layer(report: Report) -> dict[Layer, dict[Severity, int]]:
+    """How many findings of each severity in each layer that has one."""
+    counts = Counter((gate.layer, gate.severity) for gate in report.findings)
+    layers = [layer for layer in LAYER_ORDER if any(found == layer for found, _ in counts)]
+    return {layer: {s: counts[layer, s] for s in SEVERITIES if s != "none"} for layer in layers}
+
+
+def unresolved_reasons(report: Report) -> list[tuple[str, int]]:
+    """Why places stayed undecided and how often, most frequent first."""
+    counts = Counter(" ".join(place.why.split()) for place in report.coverage.unresolved)
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
