@@ -1,0 +1,315 @@
+"""Which lines of a translation unit survive the preprocessor, for each configuration, and why."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from analyzer.cuda.directives import CONTINUING, OPENING, Directive, FileDirectives
+from analyzer.cuda.presence import Frame, Outcome, State
+from analyzer.model import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One pass of the compiler, one bit of every mask.
+
+    ``label`` names it (``12.0a``, ``host``); ``macros`` are those that the compiler predefines and those
+    of ``-D`` flags, name (with parameters, if any) to replacement text.
+    """
+
+    label: str
+    macros: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Lines with equal masks, from ``line`` to ``end_line``."""
+
+    line: int
+    end_line: int
+    active: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissingInclude:
+    """An ``#include`` that leads out of the tree to a header that nothing is known about."""
+
+    file: str
+    line: int
+    header: str
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLine:
+    """An ``#error`` and the configurations that run into it."""
+
+    file: str
+    line: int
+    text: str
+    active: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One branch of a conditional group: from its directive to the line before the group's next one.
+
+    Masks: ``enclosing`` where the branch's surroundings are active (or may be), ``active`` where its own
+    lines are, ``unknown`` where that could not be decided (``reason`` says why). ``arch_dependent``:
+    taking it depends on macros that differ between configurations, through its own condition or those
+    of the group's earlier branches. ``condition`` is empty for ``#else``; ``group`` is the line that opens the group.
+    """
+
+    file: str
+    line: int
+    end_line: int
+    column: int
+    kind: str
+    condition: str
+    group: int
+    block_end: int
+    enclosing: int
+    active: int
+    unknown: int
+    reason: str
+    arch_dependent: bool
+    outcomes: tuple[Outcome, ...] = field(repr=False, compare=False)
+
+    @property
+    def because(self) -> tuple[Step, ...]:
+        """Where each macro that decided was defined, back to the compiler's own macros."""
+        return tuple(dict.fromkeys(_explain(self.outcomes, self.file, self.line, set())))
+
+
+@dataclass(slots=True)
+class Visits:
+    """What the walk noted about one file: masks by directive index, merged over all inclusions."""
+
+    facts: FileDirectives
+    sure: int
+    possible: int
+    sure_by: list[int]
+    possible_by: list[int]
+    outcomes: dict[int, tuple[Outcome, ...]]
+    reasons: dict[int, str]
+
+
+class FileActivity:
+    """The activity of one file in one translation unit.
+
+    A file that is included several times has, for each line, the union of the masks: a line is active
+    where any inclusion keeps it.
+    """
+
+    def __init__(self, path: str, visits: Visits) -> None:
+        self.path = path
+        self._visits = visits
+
+    @property
+    def facts(self) -> FileDirectives:
+        """The file's directives."""
+        return self._visits.facts
+
+    @property
+    def entered(self) -> int:
+        """The configurations that include the file."""
+        return self._visits.sure
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal activity of the same file content, in whatever unit: for caches."""
+        visits = self._visits
+        return (self.path, visits.sure, visits.possible, tuple(visits.sure_by), tuple(visits.possible_by))
+
+    def active(self, line: int) -> int:
+        """The configurations under which the line survives."""
+        return self._run(line).active
+
+    def unknown(self, line: int) -> int:
+        """The configurations under which that is not known."""
+        return self._run(line).unknown
+
+    def _run(self, line: int) -> Run:
+        return self.runs[bisect_right(self._starts, line) - 1]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [run.line for run in self.runs]
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """All lines of the file, in runs of equal masks; a conditional's own lines belong to its surroundings."""
+        visits = self._visits
+        pieces: list[tuple[int, int, int]] = [(1, visits.sure, visits.possible)]
+        outer = [(visits.sure, visits.possible)]
+        for index, directive in enumerate(visits.facts.directives):
+            if directive.kind in OPENING:
+                outer.append(outer[-1])
+            elif directive.kind in CONTINUING or directive.kind == "endif":
+                outer.pop()
+            else:
+                continue
+            if directive.kind == "endif":
+                pieces.append((directive.line, *outer[-1]))
+                continue
+            if directive.kind in CONTINUING:
+                pieces.append((directive.line, *outer[-1]))
+                outer.append(outer[-1])
+            outer[-1] = (visits.sure_by[index], visits.possible_by[index])
+            pieces.append((directive.end_line + 1, *outer[-1]))
+        return tuple(_join(pieces, max(1, visits.facts.lines)))
+
+    @cached_property
+    def branches(self) -> tuple[Branch, ...]:
+        """All branches of the file's conditional groups, in order."""
+        return tuple(self._branches())
+
+    def _branches(self) -> Iterator[Branch]:
+        visits = self._visits
+        directives = visits.facts.directives
+        groups: list[tuple[int, int]] = []
+        around = [visits.possible]
+        for index, directive in enumerate(directives):
+            if directive.kind == "endif":
+                groups.pop()
+                around.pop()
+                continue
+            if directive.kind in OPENING:
+                groups.append((directive.line, around[-1]))
+                around.append(0)
+            elif directive.kind not in CONTINUING:
+                continue
+            line, enclosing = groups[-1]
+            around[-1] = visits.possible_by[index]
+            yield self._branch(index, directive, line, enclosing)
+
+    def _branch(self, index: int, directive: Directive, group: int, enclosing: int) -> Branch:
+        visits = self._visits
+        following = directive.following
+        directives = visits.facts.directives
+        end = directives[following].line - 1 if following < len(directives) else visits.facts.lines
+        outcomes = visits.outcomes.get(index, ())
+        return Branch(
+            file=self.path,
+            line=directive.line,
+            end_line=directive.end_line,
+            column=directive.column,
+            kind=directive.kind,
+            condition=condition_text(directive),
+            group=group,
+            block_end=max(end, directive.end_line),
+            enclosing=enclosing,
+            active=visits.sure_by[index],
+            unknown=visits.possible_by[index] & ~visits.sure_by[index],
+            reason=visits.reasons.get(index, ""),
+            arch_dependent=bool(outcomes),
+            outcomes=outcomes,
+        )
+
+    @property
+    def errors(self) -> tuple[ErrorLine, ...]:
+        """The ``#error`` directives that some configuration runs into, or may."""
+        found = []
+        for directive in self._visits.facts.directives:
+            if directive.kind == "error":
+                run = self._run(directive.line)
+                if run.active or run.unknown:
+                    text = directive.text.strip("\"'")
+                    found.append(ErrorLine(self.path, directive.line, text, run.active, run.unknown))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A translation unit as the preprocessor sees it: files in the order of their first inclusion."""
+
+    path: str
+    configurations: tuple[Configuration, ...]
+    files: Mapping[str, FileActivity]
+    missing: tuple[MissingInclude, ...]
+
+    @property
+    def full(self) -> int:
+        """The mask of all configurations."""
+        return (1 << len(self.configurations)) - 1
+
+    def labels(self, mask: int) -> tuple[str, ...]:
+        """The labels of the configurations in a mask."""
+        return tuple(c.label for i, c in enumerate(self.configurations) if mask >> i & 1)
+
+
+def condition_text(directive: Directive) -> str:
+    """The condition as reports show it: one line, comments gone, ``#ifdef X`` as ``defined(X)``."""
+    match directive.kind:
+        case "if" | "elif":
+            return directive.text
+        case "ifdef" | "elifdef":
+            return f"defined({directive.condition[2]})"
+        case "ifndef" | "elifndef":
+            return f"!defined({directive.condition[3]})"
+        case _:
+            return ""
+
+
+def _join(pieces: list[tuple[int, int, int]], last: int) -> Iterator[Run]:
+    pending: tuple[int, int, int] | None = None
+    for piece in pieces:
+        if pending is not None and pending[1:] != piece[1:]:
+            if pending[0] < piece[0]:
+                yield Run(pending[0], piece[0] - 1, pending[1], pending[2] & ~pending[1])
+            pending = piece
+        elif pending is None:
+            pending = piece
+    if pending is not None:
+        yield Run(pending[0], max(last, pending[0]), pending[1], pending[2] & ~pending[1])
+
+
+def _explain(outcomes: tuple[Outcome, ...], file: str, line: int, seen: set[int]) -> Iterator[Step]:
+    for outcome in outcomes:
+        if id(outcome) in seen:
+            continue
+        seen.add(id(outcome))
+        for name, state in outcome.used:
+            if state is None:
+                continue
+            if state.varies:
+                yield from _explain_macro(name, state, file, line, seen)
+            elif state.alternatives:
+                yield from _plain(name, state)
+
+
+def _plain(name: str, state: State) -> Iterator[Step]:
+    for _, definition in state.alternatives:
+        if definition.file:
+            yield Step(definition.file, definition.line, f"defines {name}")
+
+
+def _explain_macro(name: str, state: State, file: str, line: int, seen: set[int]) -> Iterator[Step]:
+    for _, definition in state.alternatives:
+        if not definition.file:
+            yield Step(file, line, f"reads {name}, which the compiler or a -D flag defines")
+            continue
+        body = "".join(definition.macro.body)
+        what = f"defines {name}" + (f" as {body}" if body else "")
+        yield Step(definition.file, definition.line, what)
+        yield from _explain_frame(definition.frame, seen)
+    if state.absence is not None and state.absence.frame is not None:
+        yield Step(state.absence.file, state.absence.line, f"would define or undefine {name}")
+        yield from _explain_frame(state.absence.frame, seen)
+    if not state.alternatives and state.absence is None:
+        yield Step(file, line, f"reads {name}, which the compiler does not define")
+
+
+def _explain_frame(frame: Frame | None, seen: set[int]) -> Iterator[Step]:
+    while frame is not None:
+        if id(frame) in seen:
+            return
+        seen.add(id(frame))
+        yield Step(frame.file, frame.line, f"only under #{frame.text}")
+        yield from _explain(frame.outcomes, frame.file, frame.line, seen)
+        frame = frame.outer
