@@ -1,0 +1,295 @@
+"""The files of one or more translation units, linked: which definitions a name can mean at a place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from analyzer.cuda import declarations
+from analyzer.cuda.functions import Definition, FileFunctions, Invocation, Kind, execution_space, outline
+from analyzer.cuda.source import ActiveText, Lines, Macro, Source, read
+from analyzer.cuda.uses import Locals, Use, declared
+from analyzer.cuda.uses import uses as _uses
+
+Path = tuple[str, ...]
+_EXPANSIONS = 4
+"""How many macros deep a definition is looked for inside macro invocations."""
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """One file as one compiler pass sees it."""
+
+    path: str
+    text: ActiveText
+    facts: FileFunctions
+
+
+class Reader:
+    """Reads files once, and once for each distinct set of inactive lines."""
+
+    def __init__(self, load: Callable[[str], bytes]) -> None:
+        self._load = load
+        self._sources: dict[str, Source] = {}
+        self._files: dict[tuple[str, tuple[Lines, ...]], ReadFile] = {}
+
+    def source(self, path: str) -> Source:
+        """The file's text without its comments."""
+        if path not in self._sources:
+            self._sources[path] = read(self._load(path))
+        return self._sources[path]
+
+    def file(self, path: str, inactive: Sequence[Lines] = ()) -> ReadFile:
+        """The file when these runs of lines are compiled out."""
+        key = path, tuple(inactive)
+        if key not in self._files:
+            text = self.source(path).active(inactive)
+            self._files[key] = ReadFile(path, text, outline(text))
+        return self._files[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Symbol:
+    """A definition in its file; compared by identity. ``code`` is the text that its offsets mean."""
+
+    file: str
+    definition: Definition
+    kind: Kind
+    code: str
+    text: str
+    drops: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The unqualified name."""
+        return self.definition.name
+
+    @property
+    def scope(self) -> Path:
+        """Namespaces and classes around it."""
+        return self.definition.scope
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a function of any kind."""
+        return self.definition.is_function
+
+    @cached_property
+    def uses(self) -> tuple[Use, ...]:
+        """The names that it mentions; of a class, those outside its members' own definitions."""
+        own = self.definition
+        spans = own.pieces or ((own.start if own.is_function else own.body[0], own.end),)
+        found = [use for start, end in spans for use in _uses(self.code, start, end)]
+        limit = own.parameters if own.is_function else own.body[0] if own.kind == "class" else own.end
+        return tuple(
+            use
+            for use in found
+            if use.name not in self.drops
+            and not (use.name == own.name and use.at < limit and not use.called)
+            and not (own.is_function and use.name == own.name and use.at < limit)
+        )
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """Its template parameters."""
+        return declarations.template_parameters(self.definition.template)
+
+    @cached_property
+    def locals(self) -> Locals:
+        """What it declares itself."""
+        own = self.definition
+        if not own.is_function:
+            return Locals(frozenset(), frozenset(), frozenset(), False)
+        constructor = ":" in self.code[own.parameters : own.body[0]].replace("::", "")
+        return declared(self.text, own.parameters, own.end, constructor)
+
+
+class Program:
+    """The definitions of some files, found by name and place."""
+
+    def __init__(self, files: Iterable[ReadFile]) -> None:
+        self.files: tuple[ReadFile, ...] = tuple({(f.path, f.text.inactive): f for f in files}.values())
+        self.macros: dict[str, list[tuple[str, Macro]]] = {}
+        for file in self.files:
+            for macro in file.facts.macros:
+                self.macros.setdefault(macro.name, []).append((file.path, macro))
+        self.by_name: dict[str, list[Symbol]] = defaultdict(list)
+        self.members: dict[Path, dict[str, list[Symbol]]] = defaultdict(lambda: defaultdict(list))
+        self.classes: dict[Path, list[Symbol]] = defaultdict(list)
+        self.namespaces: set[str] = set()
+        self._using: dict[Path, list[Path]] = defaultdict(list)
+        self._aliases: dict[str, list[Path]] = defaultdict(list)
+        for file in self.files:
+            self._add_file(file)
+        for path, symbols in list(self.classes.items()):
+            self.namespaces.difference_update({path[-1]} if symbols else ())
+        for symbols in list(self.by_name.values()):
+            for symbol in symbols:
+                if symbol.scope in self.classes:
+                    self.members[symbol.scope][symbol.name].append(symbol)
+
+    def _add_file(self, file: ReadFile) -> None:
+        for definition in file.facts.definitions:
+            self._add(self.symbol(file, definition))
+        for path, macro in ((file.path, m) for m in file.facts.macros):
+            self.by_name[macro.name].append(_macro_symbol(path, macro))
+        for using in file.facts.usings:
+            if using.name is None:
+                self._using[using.scope].append(using.target)
+            else:
+                self._aliases[using.name].append(using.target)
+        for invocation in file.facts.invocations:
+            self._expand(file.path, invocation, invocation.scope, _EXPANSIONS)
+
+    def _add(self, symbol: Symbol) -> None:
+        self.by_name[symbol.name].append(symbol)
+        self.namespaces.update(symbol.scope)
+        if symbol.kind == "class":
+            self.classes[symbol.definition.path].append(symbol)
+
+    def symbol(self, file: ReadFile, definition: Definition) -> Symbol:
+        """A file's definition, its execution space read through the macros that may spell it."""
+        return Symbol(
+            file.path, definition, execution_kind(definition, self.macros), file.text.code, file.text.text
+        )
+
+    def _expand(self, path: str, invocation: Invocation, scope: Path, depth: int) -> None:
+        """Add what a macro invocation at declaration level defines."""
+        for _, macro in self.macros.get(invocation.name, ()):
+            if macro.parameters is None or "{" not in macro.body or depth == 0:
+                continue
+            text = read(substitute(macro, invocation.arguments).encode("latin-1")).active()
+            facts = outline(text)
+            for inner in facts.definitions:
+                placed = replace(
+                    inner, scope=scope + inner.scope, line=invocation.line, end_line=invocation.line
+                )
+                self._add(Symbol(path, placed, execution_kind(placed, self.macros), text.code, text.text))
+            for nested in facts.invocations:
+                self._expand(path, replace(nested, line=invocation.line), scope + nested.scope, depth - 1)
+
+    def bases(self, path: Path) -> list[Path]:
+        """The classes that a class names in its header (bases, their template arguments)."""
+        found = []
+        for symbol in self.classes.get(path, ()):
+            start, end = symbol.definition.pieces[0]
+            for use in symbol.uses:
+                if start <= use.at < end:
+                    found += [s.definition.path for s in self.named(use, symbol) if s.kind == "class"]
+        return [base for base in found if base != path]
+
+    def family(self, path: Path) -> list[Path]:
+        """A class and all its bases, each once."""
+        done: list[Path] = []
+        todo = [path]
+        while todo:
+            here = todo.pop(0)
+            if here not in done:
+                done.append(here)
+                todo += self.bases(here)
+        return done
+
+    def enclosing_class(self, symbol: Symbol) -> Path | None:
+        """The innermost class that a symbol is a member of."""
+        return symbol.scope if symbol.scope in self.classes else None
+
+    def named(self, use: Use, at: Symbol) -> list[Symbol]:
+        """The definitions that a plain or qualified name can mean at a place (never members of objects)."""
+        symbols = self.by_name.get(use.name)
+        if not symbols:
+            return []
+        if use.qualifiers:
+            return self._qualified(use.qualifiers, symbols, at)
+        macros = [symbol for symbol in symbols if symbol.kind == "macro"]
+        return macros or self._visible(symbols, at) or self._associated(symbols, use)
+
+    def _visible(self, symbols: Sequence[Symbol], at: Symbol) -> list[Symbol]:
+        """By ordinary lookup: the innermost class that has it, else all enclosing and used namespaces."""
+        inside = at.definition.path if at.kind == "class" else at.scope
+        found: list[Symbol] = []
+        for length in range(len(inside), -1, -1):
+            prefix = inside[:length]
+            if prefix in self.classes:
+                family = self.family(prefix) if at.kind != "class" else [prefix]
+                mine = [symbol for symbol in symbols if symbol.scope in family]
+                if mine:
+                    return mine
+                continue
+            opened = {prefix, *self._opened(prefix)}
+            found += [symbol for symbol in symbols if symbol.scope in opened and symbol not in found]
+        return found
+
+    def _opened(self, prefix: Path) -> list[Path]:
+        """The namespaces that using directives open in this scope."""
+        found = []
+        for target in self._using.get(prefix, ()):
+            found += [prefix[:length] + target for length in range(len(prefix) + 1)]
+        return found
+
+    def _associated(self, symbols: Sequence[Symbol], use: Use) -> list[Symbol]:
+        """By the arguments' namespaces, which are not followed: every namespace member of that name."""
+        named = self._aliases.get(use.name)
+        if named:
+            return [symbol for symbol in symbols if any(_ends(symbol.definition.path, n) for n in named)]
+        return [symbol for symbol in symbols if symbol.scope not in self.classes]
+
+    def _qualified(self, qualifiers: Path, symbols: Sequence[Symbol], at: Symbol) -> list[Symbol]:
+        exact = {at.scope[:length] + qualifiers for length in range(len(at.scope) + 1)}
+        for length in range(len(at.scope) + 1):
+            exact.update(opened + qualifiers for opened in self._opened(at.scope[:length]))
+        found = [symbol for symbol in symbols if symbol.scope in exact]
+        found = found or [symbol for symbol in symbols if _ends(symbol.scope, qualifiers)]
+        if found:
+            return found
+        for target in self._aliases.get(qualifiers[0], ()):
+            found = [symbol for symbol in symbols if _ends(symbol.scope, target + qualifiers[1:])]
+            if found:
+                return found
+        families = [self.family(path) for path in self.classes if _ends(path, qualifiers)]
+        return [symbol for family in families for symbol in symbols if symbol.scope in family]
+
+    def is_external(self, qualifiers: Path) -> bool:
+        """Whether no file declares what these qualifiers name (``std``, a namespace of the toolkit)."""
+        last = qualifiers[-1]
+        return last not in self.namespaces and last not in self.by_name and last not in self._aliases
+
+
+def execution_kind(definition: Definition, macros: Mapping[str, Sequence[tuple[str, Macro]]]) -> Kind:
+    """A definition's kind, its execution space read through the macros that may spell it."""
+    if not definition.is_function:
+        return definition.kind
+    found: set[str] = set(definition.leading)
+    todo = list(definition.leading)
+    while todo:
+        for _, macro in macros.get(todo.pop(), ()):
+            if "{" in macro.body or ";" in macro.body:
+                continue
+            new = {match[0] for match in declarations.TOKEN.finditer(macro.body)} - found
+            found |= new
+            todo += new
+    return execution_space(sorted(found))
+
+
+def substitute(macro: Macro, arguments: Sequence[str]) -> str:
+    """A macro's replacement with its arguments put in; ``##`` joins, ``#`` quotes ([cpp.concat])."""
+    parameters = [p for p in macro.parameters or () if p != "..."]
+    values = dict(zip(parameters, arguments, strict=False))
+    values["__VA_ARGS__"] = ", ".join(arguments[len(parameters) :])
+    pieces = []
+    for match in declarations.TOKEN.finditer(macro.body.replace("##", "\0").replace("\\\n", " ")):
+        pieces.append(values.get(match[0], match[0]))
+    return " ".join(pieces).replace(" \0 ", "").replace("\0", "")
+
+
+def _macro_symbol(path: str, macro: Macro) -> Symbol:
+    size = len(macro.body)
+    definition = Definition(macro.name, "macro", (), macro.line, macro.end_line, 0, size, (0, size))
+    drops = frozenset(p.removesuffix("...") or "__VA_ARGS__" for p in macro.parameters or ())
+    code = read(macro.body.replace("\\\n", " \n").encode("latin-1")).code
+    return Symbol(path, definition, "macro", code, macro.body, drops | {macro.name})
+
+
+def _ends(scope: Path, qualifiers: Path) -> bool:
+    return len(qualifiers) <= len(scope) and scope[-len(qualifiers) :] == qualifiers

@@ -1,0 +1,232 @@
+"""From an export to what it can run: the functions, launchers and kernels that its code names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from analyzer.cuda.functions import Definition
+from analyzer.cuda.program import Path, Program, Symbol
+from analyzer.cuda.uses import Use, uses
+
+Way = Literal["calls", "launches", "mentions", "by_name", "expands", "instantiates"]
+"""How one definition leads to another. ``by_name``: a member of an object whose class is not followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step from a definition to another; ``line`` is where the first mentions the second."""
+
+    source: Symbol | None
+    target: Symbol
+    way: Way
+    line: int
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Everything that some names lead to; each definition with the hop that first led to it."""
+
+    hops: dict[Symbol, Hop]
+
+    @property
+    def functions(self) -> tuple[Symbol, ...]:
+        """The functions reached, in the order in which they were found."""
+        return tuple(symbol for symbol in self.hops if symbol.is_function)
+
+    @property
+    def kernels(self) -> tuple[Symbol, ...]:
+        """The kernels among them."""
+        return tuple(symbol for symbol in self.hops if symbol.kind == "kernel")
+
+    def holds(self, file: str, line: int, end_line: int | None = None) -> Symbol | None:
+        """The innermost reached definition that has a line of ``[line, end_line]``, if any has."""
+        last = line if end_line is None else end_line
+        inside = [s for s in self.hops if s.file == file and _overlaps(s, line, last)]
+        return min(inside, key=lambda s: s.definition.end_line - s.definition.line, default=None)
+
+    def way(self, symbol: Symbol) -> tuple[Hop, ...]:
+        """The hops from the start to this definition."""
+        hops: list[Hop] = []
+        here: Symbol | None = symbol
+        while here is not None and here in self.hops:
+            hops.append(self.hops[here])
+            here = self.hops[here].source
+        return tuple(reversed(hops))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether some reached definition was not read for certain."""
+        return any(symbol.definition.doubtful for symbol in self.hops)
+
+
+def reach(program: Program, start: str, file: str) -> Reach:
+    """What the expression ``start`` (``fn``, ``&ns::fn``, ``Class<int>::run``) in ``file`` leads to.
+
+    Followed are the names used in bodies: overloads all, qualified names narrowed by their qualifiers,
+    members of objects in the classes that the way mentions, macros by their definitions. Empty if the
+    expression names nothing that the program defines.
+    """
+    return _Walk(program).run(start, file)
+
+
+class _Walk:
+    """A worklist over definitions; members wait until both their name is called and their class is met."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.hops: dict[Symbol, Hop] = {}
+        self.todo: list[Symbol] = []
+        self.touched: dict[Path, tuple[Symbol | None, int]] = {}
+        self.wanted: dict[str, tuple[Symbol, int]] = {}
+
+    def run(self, start: str, file: str) -> Reach:
+        for use in uses(start):
+            for target in self._start(use, file):
+                self._hop(None, target, "calls", 0)
+        while self.todo:
+            self._follow(self.todo.pop(0))
+        return Reach(self.hops)
+
+    def _start(self, use: Use, file: str) -> Iterable[Symbol]:
+        """The definitions that the expression names, seen from the end of the file."""
+        place = Symbol(file, _nowhere(), "variable", "", "")
+        return [symbol for symbol in self.program.named(use, place) if symbol.kind != "macro"]
+
+    def _hop(self, source: Symbol | None, target: Symbol, way: Way, line: int) -> None:
+        if target in self.hops:
+            return
+        self.hops[target] = Hop(source, target, way, line)
+        self.todo.append(target)
+        if target.kind == "class":
+            self._touch(target.definition.path, target, line)
+        elif target.scope in self.program.classes:
+            for owner in self.program.classes[target.scope]:
+                self._hop(target, owner, "instantiates", target.definition.line)
+
+    def _follow(self, symbol: Symbol) -> None:
+        starts = _line_counter(symbol)
+        for use in symbol.uses:
+            line = starts(use.at)
+            if use.role == "member":
+                self._want(use.name, symbol, line)
+            elif use.role == "own":
+                self._own(use, symbol, line)
+            else:
+                self._name(use, symbol, line)
+
+    def _name(self, use: Use, symbol: Symbol, line: int) -> None:
+        if not use.qualifiers and self._is_local(use, symbol):
+            fresh = use.at not in symbol.locals.places and use.name not in symbol.locals.lambdas
+            if use.called and fresh:
+                self._want("operator()", symbol, line)
+            return
+        targets = self.program.named(use, symbol)
+        for target in targets:
+            self._hop(symbol, target, _way(use, target), line)
+        if use.qualifiers and not any(t.is_function for t in targets):
+            if self._open_ended(use.qualifiers, symbol):
+                self._want(use.name, symbol, line)
+        elif use.called and not targets and self._is_data_member(use.name, symbol):
+            self._want("operator()", symbol, line)
+
+    def _is_local(self, use: Use, symbol: Symbol) -> bool:
+        if use.name in symbol.parameters:
+            return True
+        if use.name not in self.program.by_name and not use.called:
+            return False
+        return use.name in symbol.locals.names
+
+    def _open_ended(self, qualifiers: Path, symbol: Symbol) -> bool:
+        """Whether the qualifier stands for a type that is known only when the template is used."""
+        last = qualifiers[-1]
+        if last == "?" or last in symbol.parameters or last in symbol.locals.names:
+            return True
+        owner = self.program.classes.get(symbol.scope, ())
+        if any(last in symbol_.parameters for symbol_ in owner):
+            return True
+        return any(s.kind == "alias" for s in self.program.by_name.get(last, ()))
+
+    def _is_data_member(self, name: str, symbol: Symbol) -> bool:
+        owners = self.program.classes.get(symbol.scope, ())
+        return any(use.name == name for owner in owners for use in owner.uses)
+
+    def _own(self, use: Use, symbol: Symbol, line: int) -> None:
+        found = False
+        for path in self.program.family(symbol.scope) if symbol.scope in self.program.classes else ():
+            for target in self.program.members[path].get(use.name, ()):
+                found = True
+                self._hop(symbol, target, "calls", line)
+        if not found or any("virtual" in t.definition.leading for t in self.hops if t.name == use.name):
+            self._want(use.name, symbol, line)
+
+    def _want(self, name: str, symbol: Symbol, line: int) -> None:
+        if name in self.wanted:
+            return
+        self.wanted[name] = symbol, line
+        for path in list(self.touched):
+            for target in self.program.members[path].get(name, ()) if path in self.program.members else ():
+                self._hop(symbol, target, "by_name", line)
+
+    def _touch(self, path: Path, symbol: Symbol, line: int) -> None:
+        if path in self.touched:
+            return
+        self.touched[path] = symbol, line
+        external = self._has_unknown_base(path)
+        for name, members in list(self.program.members.get(path, {}).items()):
+            for member in members:
+                if not member.is_function:
+                    continue
+                if name in self.wanted:
+                    source, at = self.wanted[name]
+                    self._hop(source, member, "by_name", at)
+                elif _implicit(name, path) or (external and _overrides(member)):
+                    self._hop(symbol, member, "calls", line)
+
+    def _has_unknown_base(self, path: Path) -> bool:
+        """Whether the class names a base that no file defines: its overrides are called from outside."""
+        for symbol in self.program.classes.get(path, ()):
+            start, end = symbol.definition.pieces[0]
+            for use in symbol.uses:
+                if start <= use.at < end and not self.program.named(use, symbol):
+                    return True
+        return False
+
+
+def _implicit(name: str, path: Path) -> bool:
+    """Members that run without being named: constructors, the destructor, operators but the call operator."""
+    if name in (path[-1], "~" + path[-1]):
+        return True
+    return name.startswith("operator") and name != "operator()"
+
+
+def _overrides(member: Symbol) -> bool:
+    return bool({"override", "final"}.intersection(member.definition.trailing))
+
+
+def _way(use: Use, target: Symbol) -> Way:
+    if target.kind == "macro":
+        return "expands"
+    if target.kind == "class":
+        return "instantiates"
+    if target.kind == "kernel":
+        return "launches"
+    return "calls" if use.called else "mentions"
+
+
+def _overlaps(symbol: Symbol, line: int, last: int) -> bool:
+    return symbol.definition.line <= last and line <= symbol.definition.end_line
+
+
+def _line_counter(symbol: Symbol) -> Callable[[int], int]:
+    """The line of an offset in the symbol's text; of a macro's, the line of its definition."""
+    own = symbol.definition
+    if symbol.kind == "macro" or own.line == own.end_line:
+        return lambda at: own.line
+    first = own.line - symbol.code.count("\n", own.start, max(own.start, own.parameters))
+    return lambda at: first + symbol.code.count("\n", own.start, at)
+
+
+def _nowhere() -> Definition:
+    return Definition("", "variable", (), 0, 0, 0, 0, (0, 0))
