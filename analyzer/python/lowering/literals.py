@@ -35,7 +35,7 @@ def number(text: str) -> int | float | complex:
     """The value of a numeric literal.
 
     Raises:
-        UnreadableError: Python 3 has no such literal (``0777``, ``1L``), or it has too many digits to convert.
+        UnreadableError: no such literal in Python 3 (``0777``, ``1L``), or too many digits to convert.
     """
     try:
         if text[-1] in "jJ":

@@ -1,0 +1,613 @@
+"""Calls: binding arguments, following functions, making functions, classes and objects."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from analyzer.python import device, expressions
+from analyzer.python.values import (
+    Accessor,
+    Bound,
+    Builtin,
+    Choice,
+    Class,
+    Dict,
+    Export,
+    External,
+    Free,
+    Function,
+    FunctionNode,
+    Handle,
+    Instance,
+    Lazy,
+    List,
+    Module,
+    Origin,
+    Partial,
+    Provenance,
+    Raised,
+    Scope,
+    Set,
+    Site,
+    Unknown,
+    Value,
+    Wrapper,
+    combine,
+    is_constant,
+    join,
+)
+
+if TYPE_CHECKING:
+    from analyzer.python.machine import Frame, Machine
+
+
+def call(
+    m: Machine, callee: Value, args: list[Value], keywords: dict[str, Value], site: Site, rest: bool = False
+) -> Value:
+    """The result of ``callee(*args, **keywords)``.
+
+    Raises:
+        Raised: what the callee raises.
+    """
+    data = callee.data
+    if isinstance(data, Function):
+        result = call_function(m, data, args, keywords, site, rest)
+    elif isinstance(data, Bound):
+        result = call(m, data.function, [data.receiver, *args], keywords, site, rest)
+    elif isinstance(data, Partial):
+        result = call(m, data.function, [*data.args, *args], {**data.keywords, **keywords}, site, rest)
+        result = m.place(result, data.site, "partial")
+        if data.bound is not None:
+            result = m.place(result, data.bound, "a name for the partial application")
+    elif isinstance(data, Builtin):
+        if rest:
+            return Value(Free("arguments that are not known"))
+        result = data.run(m, site, args, keywords)
+    elif isinstance(data, Class):
+        result = instantiate(m, data, args, keywords, site, rest)
+    elif isinstance(data, External):
+        return _call_external(m, data, callee, args, keywords, site)
+    elif isinstance(data, Wrapper):
+        return _wrap(m, data, args)
+    elif isinstance(data, Choice):
+        return _call_any(m, data, args, keywords, site, rest).derived(callee.source)
+    elif isinstance(data, Instance):
+        method = expressions.find_in_class(m, data.of, "__call__")
+        if method is None:
+            return Value(Free("a call of an object"), callee.source)
+        result = call(m, Value(Bound(method, callee)), args, keywords, site, rest)
+    elif isinstance(data, (Handle, Export)):
+        return Value(Free("the result of compiled code"))
+    elif isinstance(data, Unknown):
+        return callee
+    else:
+        source = combine(*(value.source for value in [*args, *keywords.values()] if value.tainted))
+        if source is not None:
+            return m.unknown("an answer of the device goes to a function that is not known", site, source)
+        m.may_raise = True
+        return Value(Free("the result of a function that is not known"))
+    return result.derived(callee.source) if result.tainted or callee.tainted else result
+
+
+def _call_any(
+    m: Machine, data: Choice, args: list[Value], keywords: dict[str, Value], site: Site, rest: bool
+) -> Value:
+    results: list[Value] = []
+    error: Raised | None = None
+    for option in data.options:
+        m.depth += 1
+        try:
+            results.append(call(m, option, args, keywords, site, rest))
+        except Raised as raised:
+            error = raised
+        finally:
+            m.depth -= 1
+    if not results and error is not None:
+        raise error
+    return join(results)
+
+
+def _call_external(
+    m: Machine, data: External, callee: Value, args: list[Value], keywords: dict[str, Value], site: Site
+) -> Value:
+    path = f"{data.path}()"
+    if device.lookup(path) is not None:
+        return expressions.external(m, path, site, callee.source)
+    m.may_raise = True
+    tainted = [value for value in [*args, *keywords.values()] if value.tainted]
+    if tainted and data.path not in _HARMLESS:
+        return m.unknown(
+            f"an answer of the device goes to {data.path}", site, combine(*(v.source for v in tainted))
+        )
+    return Value(External(path), callee.source)
+
+
+_HARMLESS = frozenset(["logging.getLogger()"])
+
+
+def _wrap(m: Machine, wrapper: Wrapper, args: list[Value]) -> Value:
+    if not args:
+        return Value(wrapper)
+    if wrapper.name in ("property", "classmethod", "staticmethod", "cached_property"):
+        return Value(Accessor(wrapper.name, args[0]))
+    return args[0]
+
+
+@contextmanager
+def arguments_of(m: Machine, node: ast.Call, frame: Frame) -> Iterator[None]:
+    """The call expression whose arguments the next followed function receives."""
+    m.calling = (node, frame)
+    try:
+        yield
+    finally:
+        m.calling = None
+
+
+def call_function(
+    m: Machine, function: Function, args: list[Value], keywords: dict[str, Value], site: Site, rest: bool
+) -> Value:
+    """Follow a function of the tree: run its body on these arguments."""
+    calling, m.calling = m.calling, None
+    tainted = any(value.tainted for value in [*args, *keywords.values()])
+    repeated = sum(
+        1 for frame in m.stack if frame.function is not None and frame.function.node is function.node
+    )
+    if repeated >= 2 or len(m.stack) >= m.call_limit:
+        source = combine(*(value.source for value in [*args, *keywords.values()] if value.tainted))
+        return m.unknown("recursion is not followed further", site, source)
+    if not m.follow(function, args, keywords, tainted):
+        m.may_raise = True
+        return Value(Free(f"{function.name} is not followed"))
+    key = _key(function, args, keywords, rest)
+    if key is not None and key in m.results:
+        return m.results[key]
+    number = m.calls = m.calls + 1
+    if calling is not None:
+        args, keywords = _mark_arguments(m, calling, function, args, keywords, number)
+    frame = _frame(m, function)
+    bind_arguments(m, function, frame, args, keywords, rest, site)
+    result = run(m, function, frame)
+    if result.source is not None and (result.source.checks or result.tainted):
+        result = Value(result.data, Provenance(Origin.RETURN, (result.source,), None, "", key=number))
+    if key is not None and _shareable(result):
+        m.results[key] = result
+    return result
+
+
+def _frame(m: Machine, function: Function) -> Frame:
+    from analyzer.python.machine import Frame as NewFrame
+
+    state = m.state(function.module)
+    return NewFrame(state, function.qualname, Scope(function.scope), owner=function.owner, function=function)
+
+
+def run(m: Machine, function: Function, frame: Frame) -> Value:
+    """Run a function's body in a prepared frame.
+
+    Raises:
+        Raised: the body surely raises.
+    """
+    saved_control, m.control = m.control, []
+    m.stack.append(frame)
+    try:
+        outcome = m.execute(m.body(function), frame)
+        ends = list(frame.returns)
+        if outcome.value == "return":
+            ends.append(frame.result or Value(None))
+        else:
+            ends.append(m.under_control(Value(None)))
+    except Raised:
+        # It raises on this way; other ways, which a free condition may take, have returned.
+        ends = list(frame.returns)
+        if not ends:
+            raise
+        m.may_raise = True
+    finally:
+        m.stack.pop()
+        m.control = saved_control
+    produced = frame.scope.names.get("<yield>")
+    if produced is not None:
+        return produced
+    return join(ends) if len(ends) > 1 else ends[0]
+
+
+def _mark_arguments(
+    m: Machine,
+    calling: tuple[ast.Call, Frame],
+    function: Function,
+    args: list[Value],
+    keywords: dict[str, Value],
+    number: int,
+) -> tuple[list[Value], dict[str, Value]]:
+    """Note where arguments are written, so that a check inside the callee can be told at the caller."""
+    node, frame = calling
+    if not any(isinstance(argument, ast.Starred) for argument in node.args):
+        shift = len(args) - len(node.args)
+        args = [
+            _marked(value, node.args[i - shift], None, frame, number) if i >= shift else value
+            for i, value in enumerate(args)
+        ]
+    written = {keyword.arg: keyword for keyword in node.keywords if keyword.arg is not None}
+    keywords = {
+        name: _marked(value, written[name].value, written[name], frame, number) if name in written else value
+        for name, value in keywords.items()
+    }
+    return args, keywords
+
+
+def _marked(value: Value, node: ast.expr, keyword: ast.keyword | None, frame: Frame, number: int) -> Value:
+    data = value.data
+    if value.tainted or not (is_constant(data) or isinstance(data, (tuple, List, Set, Dict))) or data is None:
+        return value
+    if value.source is not None and any(n.kind is Origin.ARGUMENT for n in value.source.walk()):
+        return value
+    parents = (value.source,) if value.source is not None else ()
+    written = keyword if keyword is not None else node
+    return Value(
+        data, Provenance(Origin.ARGUMENT, parents, frame.site(written), key=number, written=(written, frame))
+    )
+
+
+def _key(function: Function, args: list[Value], keywords: dict[str, Value], rest: bool) -> Any:
+    parts: list[Any] = [id(function.node), id(function.scope), rest]
+    for value in args:
+        parts.append(_argument_key(value))
+    for name in sorted(keywords):
+        parts.append((name, _argument_key(keywords[name])))
+    return tuple(parts) if None not in parts and all(p is not None for p in parts) else None
+
+
+def _argument_key(value: Value) -> Any:
+    data = value.data
+    if value.tainted:
+        return ("tainted", id(value))
+    if isinstance(data, Free):
+        return "free"
+    if isinstance(data, External):
+        return ("external", data.path)
+    if is_constant(data) and not isinstance(data, slice):
+        return (type(data).__name__, data)
+    if isinstance(data, tuple):
+        return tuple(_argument_key(item) for item in data)
+    if isinstance(data, List) and not data.open:
+        return ("list", tuple(_argument_key(item) for item in data.items))
+    if isinstance(data, Choice):
+        return ("choice", tuple(_argument_key(item) for item in data.options))
+    if isinstance(data, Instance) and data.symbolic:
+        return ("symbolic", id(data.of))
+    if isinstance(data, (Bound, Partial)):
+        return ("callable", id(data))
+    return ("object", id(data))
+
+
+def _shareable(value: Value) -> bool:
+    data = value.data
+    if isinstance(data, (List, Dict, Set, Instance)):
+        return False  # it may be changed by whoever receives it
+    if isinstance(data, tuple):
+        return all(_shareable(item) for item in data)
+    if isinstance(data, Choice):
+        return all(_shareable(option) for option in data.options)
+    return True
+
+
+def bind_arguments(
+    m: Machine,
+    function: Function,
+    frame: Frame,
+    args: list[Value],
+    keywords: dict[str, Value],
+    rest: bool,
+    site: Site,
+) -> None:
+    """Bind arguments to parameters by Python's rules.
+
+    Raises:
+        Raised: TypeError for missing or unexpected arguments.
+    """
+    spec = function.node.args
+    names = frame.scope.names
+    left = dict(keywords)
+    positional = [*spec.posonlyargs, *spec.args]
+    for parameter, value in zip(positional, args, strict=False):
+        names[parameter.arg] = value
+    surplus = args[len(positional) :]
+    if spec.vararg is not None:
+        names[spec.vararg.arg] = Value(List(surplus, m.depth, open=True)) if rest else Value(tuple(surplus))
+    elif surplus:
+        raise Raised("TypeError", f"{function.name}() takes {len(positional)} positional arguments", site)
+    for parameter in [*positional, *spec.kwonlyargs]:
+        name = parameter.arg
+        if name in left:
+            names[name] = left.pop(name)
+        elif name not in names:
+            default = function.defaults.get(name)
+            if rest:
+                names[name] = Value(Free(f"the argument {name}"))
+            elif default is not None:
+                names[name] = m.force(default)
+            else:
+                raise Raised("TypeError", f"{function.name}() missing argument {name!r}", site)
+    if spec.kwarg is not None:
+        names[spec.kwarg.arg] = Value(
+            Dict({key: (Value(key), value) for key, value in left.items()}, m.depth, rest)
+        )
+    elif left and not rest:
+        raise Raised(
+            "TypeError", f"{function.name}() got an unexpected keyword argument {next(iter(left))!r}", site
+        )
+    if positional and function.owner is not None:
+        frame.receiver = names.get(positional[0].arg)
+
+
+# Definitions.
+
+
+def make_function(m: Machine, node: FunctionNode, frame: Frame, name: str) -> Value:
+    """A function object; defaults are evaluated now."""
+    qualname = f"{frame.qualname}.{name}" if frame.qualname else name
+    spec = node.args
+    defaults: dict[str, Value] = {}
+    positional = [*spec.posonlyargs, *spec.args]
+    for parameter, default in zip(
+        positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True
+    ):
+        defaults[parameter.arg] = m.evaluate(default, frame)
+    for parameter, kw_default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True):
+        if kw_default is not None:
+            defaults[parameter.arg] = m.evaluate(kw_default, frame)
+    scope = None if frame.is_module else frame.scope
+    owner = None
+    if frame.owner is not None and frame.function is None:
+        owner, scope = frame.owner, frame.scope.parent
+    elif frame.owner is not None:
+        owner = frame.owner if isinstance(node, ast.Lambda) else None
+    return Value(Function(node, frame.module.source.name, qualname, scope, defaults, owner))
+
+
+def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
+    """Bind a function; decorators are applied when the name is first read."""
+    from analyzer.python import statements
+
+    made = make_function(m, node, frame, node.name)
+    function = made.data
+    assert isinstance(function, Function)
+    if not node.decorator_list:
+        statements.store_name(m, frame, node.name, made)
+        return
+    previous = frame.scope.names.get(node.name)
+
+    def compute(machine: Machine) -> Value:
+        return _decorate(machine, node, made, frame, previous)
+
+    statements.store_name(m, frame, node.name, Value(Lazy(compute)))
+
+
+def _decorate(
+    m: Machine,
+    node: ast.FunctionDef | ast.AsyncFunctionDef,
+    made: Value,
+    frame: Frame,
+    previous: Value | None,
+) -> Value:
+    value = made
+    for decorator in reversed(node.decorator_list):
+        if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter", "getter"):
+            return previous if previous is not None else value
+        try:
+            wrapper = m.evaluate(decorator, frame)
+            if not isinstance(
+                wrapper.data, (Function, Bound, Partial, Wrapper, Builtin, Class, Choice, Instance)
+            ):
+                continue  # outside the tree: taken to give back a function that does the same
+            decorated = m.call(wrapper, [value], {}, frame.site(decorator))
+        except Raised:
+            continue
+        inner = decorated.data
+        if isinstance(inner, Choice):
+            decorated = next((o for o in inner.options if isinstance(o.data, Function)), value)
+            inner = decorated.data
+        if isinstance(inner, (Function, Bound, Partial, Accessor, Instance, Builtin, Lazy)):
+            value = decorated
+    return value
+
+
+def define_class(m: Machine, node: ast.ClassDef, frame: Frame) -> None:
+    """Bind a class: its body runs now, its decorators only tell whether it is a dataclass."""
+    from analyzer.python import statements
+    from analyzer.python.machine import Frame as NewFrame
+
+    qualname = f"{frame.qualname}.{node.name}" if frame.qualname else node.name
+    bases = tuple(m.evaluate(base, frame) for base in node.bases if not isinstance(base, ast.Starred))
+    scope = Scope(None if frame.is_module else frame.scope)
+    of = Class(node, frame.module.source.name, qualname, bases, scope.names)
+    of.fields = tuple(
+        statement.target.id
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+    )
+    of.decorators = tuple(ast.unparse(decorator) for decorator in node.decorator_list)
+    inner = NewFrame(frame.module, qualname, scope, owner=of)
+    m.stack.append(inner)
+    try:
+        m.execute(node.body, inner)
+    except Raised:
+        pass  # the class is bound with what its body bound so far
+    finally:
+        m.stack.pop()
+    of.attributes = scope.names
+    if expressions.is_enum(m, of):
+        _make_members(of)
+    for name, value in list(of.attributes.items()):
+        if isinstance(value.data, Instance):
+            hook = expressions.find_in_class(m, value.data.of, "__set_name__")
+            if hook is not None:
+                m.call(Value(Bound(hook, value)), [Value(of), Value(name)], {}, frame.site(node))
+    statements.store_name(m, frame, node.name, Value(of))
+
+
+def _make_members(of: Class) -> None:
+    number = 0
+    for name, value in list(of.attributes.items()):
+        data = value.data
+        if name.startswith("_") or isinstance(data, (Function, Accessor, Lazy, Class)):
+            continue
+        if isinstance(data, External) and data.path == "enum.auto()":
+            number += 1
+            value = Value(number)
+        elif isinstance(data, int):
+            number = data
+        of.attributes[name] = Value(Instance(of, {"name": Value(name), "value": value, "_value_": value}))
+
+
+def is_dataclass(m: Machine, of: Class) -> bool:
+    """Whether ``__init__`` is made from the annotated fields."""
+    for item in expressions.linear(m, of):
+        if any(
+            decorator.partition("(")[0].rpartition(".")[2] == "dataclass" for decorator in item.decorators
+        ):
+            return True
+    return bool(expressions.namedtuple_fields(m, of))
+
+
+def instantiate(
+    m: Machine, of: Class, args: list[Value], keywords: dict[str, Value], site: Site, rest: bool
+) -> Value:
+    """A new object of a class of the tree.
+
+    Raises:
+        Raised: what its constructor raises.
+    """
+    if expressions.is_enum(m, of):
+        return _member_by_value(m, of, args)
+    instance = Instance(of, {}, depth=m.depth)
+    value = Value(instance)
+    init = expressions.find_in_class(m, of, "__init__")
+    if init is not None and isinstance(init.data, Function):
+        calling = m.calling
+        if not m.follow(
+            init.data, [value, *args], keywords, any(a.tainted for a in [*args, *keywords.values()])
+        ):
+            instance.symbolic = True
+            return value
+        m.calling = calling
+        m.call(init, [value, *args], keywords, site, rest)
+        return value
+    if is_dataclass(m, of):
+        _fill_fields(m, of, instance, args, keywords, rest)
+        post = expressions.find_in_class(m, of, "__post_init__")
+        if post is not None:
+            m.call(Value(Bound(post, value)), [], {}, site)
+        return value
+    if expressions.mro_roots(m, of):
+        instance.symbolic = True
+        instance.attributes.update(keywords)
+    return value
+
+
+def _member_by_value(m: Machine, of: Class, args: list[Value]) -> Value:
+    for name, value in of.attributes.items():
+        inner = value.data
+        if name.startswith("_") or not isinstance(inner, Instance) or not args:
+            continue
+        if expressions._equal(m, inner.attributes["value"], args[0]):
+            return value
+    return Value(Free("a member of an enumeration"), args[0].source if args else None)
+
+
+def _fill_fields(
+    m: Machine, of: Class, instance: Instance, args: list[Value], keywords: dict[str, Value], rest: bool
+) -> None:
+    order: list[str] = []
+    defaults: dict[str, Value] = {}
+    for item in reversed(expressions.linear(m, of)):
+        for name in item.fields:
+            if name not in order:
+                order.append(name)
+            if name in item.attributes:
+                defaults[name] = item.attributes[name]
+    for name, value in zip(order, args, strict=False):
+        instance.attributes[name] = value
+    for name in order:
+        if name in keywords:
+            instance.attributes[name] = keywords[name]
+        elif name not in instance.attributes:
+            instance.attributes[name] = (
+                Value(Free(f"the field {name}")) if rest or name not in defaults else m.force(defaults[name])
+            )
+
+
+def symbolic_instance(m: Machine, of: Class) -> Value:
+    """An object of that class that was made elsewhere: of its attributes those are known that depend on the
+    architecture or name code; what its constructor was given is free."""
+    known = m.symbolic.get(id(of))
+    if known is not None:
+        return known
+    instance = Instance(of, {}, symbolic=True)
+    value = m.symbolic[id(of)] = Value(instance)
+    init = expressions.find_in_class(m, of, "__init__")
+    if init is None or not isinstance(init.data, Function):
+        return value
+    with m.aside():
+        built = Instance(of, {}, symbolic=True)
+        try:
+            frame = _frame(m, init.data)
+            free_arguments(m, init.data, frame, Value(built))
+            run(m, init.data, frame)
+        except (Raised, m.budget):
+            pass
+    stored = m.index.attribute_stores
+    for name, attribute in built.attributes.items():
+        data = attribute.data
+        if attribute.tainted:
+            once = stored(name) <= 1
+            instance.attributes[name] = (
+                attribute if once else join([attribute, Value(Free("may be set again"))])
+            )
+        elif isinstance(data, (Function, Class, Instance, Handle, Module, Partial, Bound)):
+            instance.attributes[name] = attribute
+    return value
+
+
+def free_arguments(m: Machine, function: Function, frame: Frame, receiver: Value | None) -> None:
+    """Bind parameters to what any caller may give: free values, or an object of the annotated class."""
+    spec = function.node.args
+    names = frame.scope.names
+    positional = [*spec.posonlyargs, *spec.args]
+    for position, parameter in enumerate([*positional, *spec.kwonlyargs]):
+        if position == 0 and receiver is not None:
+            names[parameter.arg] = receiver
+            frame.receiver = receiver
+            continue
+        names[parameter.arg] = _annotated_value(m, parameter, function, frame)
+    if spec.vararg is not None:
+        names[spec.vararg.arg] = Value(List([], m.depth, open=True))
+    if spec.kwarg is not None:
+        names[spec.kwarg.arg] = Value(Dict({}, m.depth, open=True))
+
+
+def _annotated_value(m: Machine, parameter: ast.arg, function: Function, frame: Frame) -> Value:
+    free = Value(Free(f"the argument {parameter.arg}"))
+    node = parameter.annotation
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            node = ast.parse(node.value, mode="eval").body
+        except (SyntaxError, ValueError):
+            return free
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value).rpartition(".")[2] == "Optional":
+        node = node.slice
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return free
+    try:
+        value = m.evaluate(node, frame)
+    except Raised:
+        return free
+    if isinstance(value.data, Class) and not expressions.is_enum(m, value.data):
+        return symbolic_instance(m, value.data)
+    return free
+
+
+Follow = Callable[[Function, list[Value], dict[str, Value], bool], bool]

@@ -1,0 +1,1159 @@
+"""Expressions: one function for each kind of node, and attribute and item access."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from analyzer.python import device, imports, library
+from analyzer.python.values import (
+    Accessor,
+    Bound,
+    Builtin,
+    Choice,
+    Class,
+    Dict,
+    Export,
+    External,
+    Free,
+    Function,
+    Handle,
+    Instance,
+    Lazy,
+    List,
+    Module,
+    Origin,
+    Partial,
+    Provenance,
+    Raised,
+    Scope,
+    Set,
+    Site,
+    Truth,
+    Unknown,
+    Value,
+    combine,
+    is_constant,
+    join,
+    lift,
+    plain,
+    same,
+    truth,
+    undecided,
+)
+
+if TYPE_CHECKING:
+    from analyzer.python.machine import Frame, Machine
+
+
+def _constant(m: Machine, node: ast.Constant, frame: Frame) -> Value:
+    return Value(node.value)
+
+
+def _name(m: Machine, node: ast.Name, frame: Frame) -> Value:
+    value = lookup(m, node.id, frame)
+    if value is None:
+        return Value(Free(f"the name {node.id!r} is not bound here"))
+    return value
+
+
+def lookup(m: Machine, name: str, frame: Frame) -> Value | None:
+    """A name's value: local, enclosing, module, built in; ``None`` if it is bound nowhere."""
+    scope: Scope | None = frame.scope
+    while scope is not None:
+        value = scope.names.get(name)
+        if value is not None and name not in scope.outer:
+            if isinstance(value.data, Lazy):
+                value = scope.names[name] = m.force(value)
+            return value
+        scope = scope.parent
+    names = frame.module.names
+    value = names.get(name)
+    if value is not None:
+        if isinstance(value.data, Lazy):
+            value = m.force(value)
+            names[name] = value
+        return value
+    return library.BUILTINS.get(name)
+
+
+def _attribute(m: Machine, node: ast.Attribute, frame: Frame) -> Value:
+    value = m.evaluate(node.value, frame)
+    return attribute(m, value, node.attr, frame.site(node))
+
+
+def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
+    """``value.name``.
+
+    Raises:
+        Raised: AttributeError where the object surely lacks it.
+    """
+    data = value.data
+    if isinstance(data, Choice):
+        found = []
+        for option in data.options:
+            try:
+                found.append(attribute(m, option, name, site))
+            except Raised:
+                continue
+        return join(found).derived(value.source) if found else Value(Free("no option has it"), value.source)
+    if isinstance(data, (Free, Unknown)):
+        return Value(data if isinstance(data, Unknown) else Free(f"attribute {name}"), value.source)
+    if isinstance(data, External):
+        return external(m, f"{data.path}.{name}", site, value.source)
+    if isinstance(data, Module):
+        return imports.member(m, data.name, name, site).derived(value.source)
+    if isinstance(data, Instance):
+        return _instance_attribute(m, value, data, name, site)
+    if isinstance(data, Class):
+        found_in = find_in_class(m, data, name)
+        if found_in is not None:
+            return bind_class(m, found_in, value)
+        if name in ("__name__", "__qualname__"):
+            return Value(data.qualname.rpartition(".")[2])
+        if name == "__members__" and is_enum(m, data):
+            return Value(
+                Dict(
+                    {
+                        key: (Value(key), bind_class(m, item, value))
+                        for key, item in data.attributes.items()
+                        if not key.startswith("_")
+                    }
+                )
+            )
+        if any(not isinstance(base.data, Class) for base in mro_roots(m, data)):
+            return Value(Free(f"{name} may come from a base class outside the tree"), value.source)
+        raise Raised("AttributeError", f"type object {data.qualname!r} has no attribute {name!r}", site)
+    if isinstance(data, Function):
+        if name in data.attributes:
+            return data.attributes[name]
+        if name in ("__name__", "__qualname__"):
+            return Value(data.name)
+        if name in ("__wrapped__", "cache_clear", "cache_info"):
+            return value if name == "__wrapped__" else Value(Free(name))
+        if name in ("__doc__", "__module__", "__dict__", "__signature__", "__annotations__"):
+            return Value(Free(name))
+        raise Raised("AttributeError", f"function {data.name!r} has no attribute {name!r}", site)
+    if isinstance(data, Bound):
+        if name == "__func__":
+            return data.function
+        return attribute(m, data.function, name, site)
+    if isinstance(data, Partial):
+        if name == "func":
+            return data.function
+        if name == "args":
+            return Value(data.args)
+        return Value(Free(name))
+    if isinstance(data, Handle):
+        return Value(Export(data.builds, name), value.source)
+    if isinstance(data, Export):
+        return Value(Free(f"attribute {name} of an exported function"), value.source)
+    return library.attribute(m, value, name, site)
+
+
+def external(m: Machine, path: str, site: Site, source: Provenance | None) -> Value:
+    """A dotted path outside the tree: answered by the device API, or an object of which nothing is known."""
+    door = device.lookup(path)
+    if door is None:
+        if path == "os.environ":
+            return library.environment(m)
+        model = library.MODELS.get(path)
+        if model is not None:
+            return Value(model, source)
+        return Value(External(path), source)
+    if door.path != path or (door.expression is None and door.kind == "device"):
+        if door.path == path:
+            return Value(External(path), combine(source, Provenance(Origin.DOOR, (), site, path)))
+        child = Provenance(Origin.DOOR, (), site, path)
+        if path.startswith(door.path) and any(known.startswith(path) for known in device.doors()):
+            return Value(External(path), source)
+        return m.unknown(f"{path} is not in the device model", site, combine(source, child))
+    if door.kind == "absent":
+        raise Raised("AttributeError", f"{path} does not exist here", site)
+    if door.kind == "free":
+        return Value(Free(path))
+    data = device.answer(door, m.host)
+    if door.kind == "device":
+        return lift(data, combine(source, Provenance(Origin.DOOR, (), site, path)))
+    if door.kind == "toolkit":
+        return lift(data, combine(source, Provenance(Origin.TOOLKIT, (), site, path)))
+    return lift(data, source)
+
+
+def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, site: Site) -> Value:
+    stored = data.attributes.get(name)
+    if stored is not None:
+        return m.force(stored)
+    found = find_in_class(m, data.of, name)
+    if found is not None:
+        inner = found.data
+        if isinstance(inner, Accessor):
+            if inner.kind == "property":
+                return m.call(Value(Bound(inner.function, value)), [], {}, site)
+            if inner.kind == "classmethod":
+                return Value(Bound(inner.function, Value(data.of)), found.source)
+            if inner.kind == "cached_property":
+                result = m.call(Value(Bound(inner.function, value)), [], {}, site)
+                data.attributes[name] = result
+                return result
+            return inner.function
+        if isinstance(inner, Function):
+            return Value(Bound(found, value), found.source)
+        if isinstance(inner, Builtin):
+            return found
+        if isinstance(inner, Instance) and find_in_class(m, inner.of, "__get__") is not None:
+            getter = attribute(m, found, "__get__", site)
+            return m.call(getter, [value, Value(data.of)], {}, site)
+        if data.symbolic and not found.tainted and name in data.of.fields:
+            return Value(Free(f"the field {name} of an object that is given"))
+        return found
+    if name == "__class__":
+        return Value(data.of)
+    if name == "__dict__":
+        return Value(
+            Dict({key: (Value(key), item) for key, item in data.attributes.items()}, open=data.symbolic)
+        )
+    hook = find_in_class(m, data.of, "__getattr__")
+    if hook is not None and isinstance(hook.data, Function) and not name.startswith("__"):
+        return m.call(Value(Bound(hook, value)), [Value(name)], {}, site)
+    if data.symbolic or any(not isinstance(base.data, Class) for base in mro_roots(m, data.of)):
+        return Value(Free(f"attribute {name}"), value.source)
+    raise Raised("AttributeError", f"{data.of.qualname!r} object has no attribute {name!r}", site)
+
+
+def find_in_class(m: Machine, of: Class, name: str, skip: Class | None = None) -> Value | None:
+    """A name in a class or its bases, depth first; ``skip``: begin after that class (``super``)."""
+    started = skip is None
+    for item in linear(m, of):
+        if started and name in item.attributes:
+            value = item.attributes[name]
+            if isinstance(value.data, Lazy):
+                value = item.attributes[name] = m.force(value)
+            return value
+        if item is skip:
+            started = True
+    return None
+
+
+def linear(m: Machine, of: Class) -> list[Class]:
+    """The class and its known bases, each before its own bases, duplicates at their last place."""
+    order: list[Class] = []
+
+    def visit(item: Class, depth: int) -> None:
+        if item in order:
+            order.remove(item)
+        order.append(item)
+        if depth > 20:
+            return
+        for base in item.bases:
+            inner = m.force(base).data
+            if isinstance(inner, Class):
+                visit(inner, depth + 1)
+
+    visit(of, 0)
+    return order
+
+
+def mro_roots(m: Machine, of: Class) -> list[Value]:
+    """The bases that are not classes of the tree (``object`` and the like aside)."""
+    outside = []
+    for item in linear(m, of):
+        for base in item.bases:
+            value = m.force(base)
+            if isinstance(value.data, Class):
+                continue
+            if isinstance(value.data, Builtin) and value.data.name in library.PLAIN_BASES:
+                continue
+            if isinstance(value.data, External) and value.data.path in library.PLAIN_BASES:
+                continue
+            outside.append(value)
+    return outside
+
+
+def is_enum(m: Machine, of: Class) -> bool:
+    """Whether the class is an enumeration."""
+    for item in linear(m, of):
+        for base in item.bases:
+            data = m.force(base).data
+            if isinstance(data, External) and data.path.startswith("enum."):
+                return True
+    return False
+
+
+def bind_class(m: Machine, found: Value, owner: Value) -> Value:
+    """What a name of a class body gives when it is read from the class."""
+    inner = found.data
+    if isinstance(inner, Accessor):
+        if inner.kind == "classmethod":
+            return Value(Bound(inner.function, owner), found.source)
+        if inner.kind == "staticmethod":
+            return inner.function
+        return Value(Free("a property read from its class"))
+    return found
+
+
+# Operators.
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.BitXor: operator.xor,
+}
+
+
+def _binary(m: Machine, node: ast.BinOp, frame: Frame) -> Value:
+    left = m.evaluate(node.left, frame)
+    right = m.evaluate(node.right, frame)
+    return binary(m, node.op, left, right, frame.site(node))
+
+
+def binary(m: Machine, op: ast.operator, left: Value, right: Value, site: Site) -> Value:
+    """``left op right``.
+
+    Raises:
+        Raised: what Python raises for these operands.
+    """
+    source = combine(left.source, right.source)
+    if isinstance(left.data, Unknown) or isinstance(right.data, Unknown):
+        return Value(left.data if isinstance(left.data, Unknown) else right.data, source)
+    for side, other, swap in ((left, right, False), (right, left, True)):
+        if isinstance(side.data, Choice):
+            results = [
+                binary(m, op, other, option, site) if swap else binary(m, op, option, other, site)
+                for option in side.data.options
+            ]
+            return join(results).derived(source)
+    if isinstance(left.data, (Free, External)) or isinstance(right.data, (Free, External)):
+        if isinstance(op, ast.Add):
+            for side, other in ((left.data, right.data), (right.data, left.data)):
+                if isinstance(side, List) and isinstance(other, (Free, External)):
+                    return Value(List(list(side.items), m.depth, open=True), source)
+        return Value(Free("an operand is free"), source)
+    if isinstance(op, ast.Add):
+        if isinstance(left.data, List) and isinstance(right.data, List):
+            return Value(
+                List([*left.data.items, *right.data.items], m.depth, left.data.open or right.data.open),
+                source,
+            )
+        if isinstance(left.data, tuple) and isinstance(right.data, tuple):
+            return Value(left.data + right.data, source)
+    if isinstance(op, ast.Mult) and isinstance(left.data, List) and isinstance(right.data, int):
+        return Value(List(left.data.items * min(right.data, 4096), m.depth, left.data.open), source)
+    if isinstance(op, ast.BitOr) and isinstance(left.data, (Class, Builtin)):
+        return Value(Free("a union of types"), source)
+    if (
+        isinstance(op, (ast.BitOr, ast.BitAnd, ast.Sub))
+        and isinstance(left.data, Set)
+        and isinstance(right.data, Set)
+    ):
+        a, b = left.data.items, right.data.items
+        if isinstance(op, ast.BitOr):
+            merged = {**a, **b}
+        elif isinstance(op, ast.BitAnd):
+            merged = {key: item for key, item in a.items() if key in b}
+        else:
+            merged = {key: item for key, item in a.items() if key not in b}
+        return Value(Set(merged, m.depth, left.data.open or right.data.open), source)
+    if isinstance(op, ast.Mod) and isinstance(left.data, str):
+        try:
+            return Value(left.data % plain(right), source)
+        except (ValueError, TypeError):
+            return Value(Free("a text"), source)
+    if isinstance(left.data, Instance):
+        method = find_in_class(m, left.data.of, _DUNDER.get(type(op), ""))
+        if method is not None:
+            return m.call(Value(Bound(method, left)), [right], {}, site).derived(source)
+        return Value(Free("an operator of an object"), source)
+    if is_constant(left.data) and is_constant(right.data):
+        if isinstance(op, (ast.Pow, ast.LShift)) and isinstance(right.data, int) and right.data > 256:
+            return Value(Free("too large"), source)
+        try:
+            return Value(_BINARY[type(op)](left.data, right.data), source)
+        except Exception as error:  # any error of the operation is the scanned code's own
+            raise Raised(type(error).__name__, str(error), site) from None
+    return m.unknown(f"operator {type(op).__name__} on these values is not modelled", site, source)
+
+
+_DUNDER: dict[type[ast.operator], str] = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__",
+    ast.BitOr: "__or__",
+    ast.BitAnd: "__and__",
+}
+
+
+def _unary(m: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
+    value = m.evaluate(node.operand, frame)
+    if isinstance(node.op, ast.Not):
+        found = truth(value)
+        if found is Truth.UNKNOWN:
+            return value
+        if found is Truth.FREE:
+            return Value(Free("not of a free value"), value.source)
+        return Value(found is Truth.FALSE, value.source)
+    if isinstance(value.data, Choice):
+        return Value(Free("one of several"), value.source)
+    if isinstance(value.data, (Free, Unknown)):
+        return value
+    if isinstance(value.data, (int, float)):
+        if isinstance(node.op, ast.USub):
+            return Value(-value.data, value.source)
+        if isinstance(node.op, ast.UAdd):
+            return Value(+value.data, value.source)
+        if isinstance(value.data, int):
+            return Value(~value.data, value.source)
+    return Value(Free("an operator"), value.source)
+
+
+def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
+    """``and``/``or`` by Kleene's logic: what is certain wins over what is open, on whichever side."""
+    stop = Truth.FALSE if isinstance(node.op, ast.And) else Truth.TRUE
+    sources: list[Provenance | None] = []
+    open_values: list[Value] = []
+    operands: list[tuple[ast.expr, Value]] = []
+    certain: Value | None = None
+    last = Value(None)
+    m_depth = m.depth
+    try:
+        for operand in node.values:
+            value = m.evaluate(operand, frame)
+            operands.append((operand, value))
+            found = truth(value)
+            last = value
+            if found is stop:
+                certain = value
+                break
+            if found in (Truth.FREE, Truth.UNKNOWN):
+                open_values.append(value)
+                m.depth += 1
+            elif value.source is not None:
+                sources.append(value.source)
+    finally:
+        m.depth = m_depth
+    if certain is not None:
+        # What made it certain explains it; open operands before it have no part in the outcome.
+        source = certain.source if open_values else combine(*sources, certain.source)
+        result = Value(stop is Truth.TRUE if open_values else certain.data, source)
+    elif not open_values:
+        result = last.derived(*sources)
+    else:
+        source = combine(*sources, *(value.source for value in open_values))
+        unknown = next((value for value in open_values if truth(value) is Truth.UNKNOWN), None)
+        result = (
+            Value(unknown.data, source) if unknown is not None else _open(stop, open_values, last, source)
+        )
+    gate = m.recorder.decision(m, frame, node, "bool", result, node)
+    return Value(result.data, gate) if gate is not None else result
+
+
+def _open(stop: Truth, open_values: list[Value], last: Value, source: Provenance | None) -> Value:
+    """The value of ``and``/``or`` with free operands: a few known values if they are, else free."""
+    ends = [value for value in open_values if value is not last]
+    if stop is Truth.TRUE and all(not isinstance(value.data, (Free, External)) for value in [*ends, last]):
+        return join([*ends, last]).derived(source)
+    return Value(Free("a free operand"), source)
+
+
+def _conditional(m: Machine, node: ast.IfExp, frame: Frame) -> Value:
+    test = m.evaluate(node.test, frame)
+    gate = m.recorder.decision(m, frame, node.test, "ifexp", test, node) or test.source
+    found = truth(test)
+    if found is Truth.TRUE or found is Truth.FALSE:
+        side = node.body if found is Truth.TRUE else node.orelse
+        with m.controlled(gate):
+            value = m.evaluate(side, frame)
+        return value.derived(gate)
+    values: list[Value] = []
+    error: Raised | None = None
+    for side in (node.body, node.orelse):
+        m.depth += 1
+        try:
+            with m.controlled(gate):
+                values.append(m.evaluate(side, frame))
+        except Raised as raised:
+            error = raised
+        finally:
+            m.depth -= 1
+    if not values and error is not None:
+        raise error
+    if found is Truth.UNKNOWN:
+        return Value(test.data, gate)
+    return join(values).derived(gate)
+
+
+# Comparison.
+
+_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+def _compare(m: Machine, node: ast.Compare, frame: Frame) -> Value:
+    left = m.evaluate(node.left, frame)
+    results: list[Value] = []
+    for op, operand in zip(node.ops, node.comparators, strict=True):
+        right = m.evaluate(operand, frame)
+        results.append(compare(m, op, left, right, frame.site(node)))
+        left = right
+    if len(results) == 1:
+        return results[0]
+    source = combine(*(result.source for result in results))
+    found = [truth(result) for result in results]
+    for result, value in zip(results, found, strict=True):
+        if value is Truth.FALSE:
+            return Value(False, result.source)
+    if Truth.UNKNOWN in found:
+        return Value(results[found.index(Truth.UNKNOWN)].data, source)
+    if Truth.FREE in found:
+        return Value(Free("a free operand"), source)
+    return Value(True, source)
+
+
+def compare(m: Machine, op: ast.cmpop, left: Value, right: Value, site: Site) -> Value:
+    """``left op right`` for one comparison.
+
+    Raises:
+        Raised: TypeError where Python cannot order the operands.
+    """
+    source = _check_source(m, left, right, site)
+    for side in (left, right):
+        if isinstance(side.data, Unknown):
+            return Value(side.data, source)
+    for side, other, swap in ((left, right, False), (right, left, True)):
+        if isinstance(side.data, Choice):
+            results = [
+                compare(m, op, other, option, site) if swap else compare(m, op, option, other, site)
+                for option in side.data.options
+            ]
+            return join(results).derived(source)
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        known = _identical(left, right)
+        if known is None:
+            return Value(Free("identity of a free value"), source)
+        return Value(known is isinstance(op, ast.Is), source)
+    if isinstance(op, (ast.In, ast.NotIn)):
+        known = _contains(m, right, left, site)
+        if known is None:
+            return Value(Free("membership is free"), source)
+        if isinstance(known, Value):
+            return known.derived(source)
+        return Value(known is isinstance(op, ast.In), source)
+    if isinstance(op, (ast.Eq, ast.NotEq)):
+        known = _equal(m, left, right)
+        if known is None:
+            return Value(Free("equality is free"), source)
+        return Value(known is isinstance(op, ast.Eq), source)
+    if undecided(left.data) or undecided(right.data):
+        return Value(Free("an operand is free"), source)
+    try:
+        a, b = plain(left), plain(right)
+    except ValueError:
+        if isinstance(left.data, Instance):
+            name = {ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__"}[type(op)]
+            method = find_in_class(m, left.data.of, name)
+            if method is not None:
+                return m.call(Value(Bound(method, left)), [right], {}, site).derived(source)
+        return Value(Free("order of objects"), source)
+    try:
+        return Value(bool(_ORDER[type(op)](a, b)), source)
+    except TypeError as error:
+        raise Raised("TypeError", str(error), site) from None
+
+
+def _check_source(m: Machine, left: Value, right: Value, site: Site) -> Provenance | None:
+    """The provenance of a comparison; a device answer held against an argument is a check of that argument."""
+    source = combine(left.source, right.source)
+    if source is None or not source.door:
+        return source
+    for side, other in ((left, right), (right, left)):
+        if side.tainted and not other.tainted and other.source is not None:
+            for node in other.source.walk():
+                if node.kind is Origin.ARGUMENT:
+                    return Provenance(Origin.CHECK, (source,), site, "", key=node)
+    return source
+
+
+def _identical(left: Value, right: Value) -> bool | None:
+    a, b = left.data, right.data
+    if isinstance(a, (Free, External)) or isinstance(b, (Free, External)):
+        return None
+    if a is None or b is None:
+        other = b if a is None else a
+        if isinstance(other, Instance) and other.symbolic:
+            return None
+        return a is None and b is None
+    if is_constant(a) and is_constant(b):
+        return type(a) is type(b) and bool(a == b)
+    if is_constant(a) or is_constant(b):
+        return False
+    if isinstance(a, Instance) and isinstance(b, Instance) and (a.symbolic or b.symbolic):
+        return None
+    return same(left, right)
+
+
+def _equal(m: Machine, left: Value, right: Value) -> bool | None:
+    a, b = left.data, right.data
+    if isinstance(a, External) and isinstance(b, External):
+        return True if a.path == b.path and "()" not in a.path else None
+    if isinstance(a, (Free, External)) or isinstance(b, (Free, External)):
+        return None
+    try:
+        return bool(plain(left) == plain(right))
+    except ValueError:
+        pass
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        if len(a) != len(b):
+            return False
+        parts = [_equal(m, x, y) for x, y in zip(a, b, strict=True)]
+        if False in parts:
+            return False
+        return None if None in parts else True
+    if isinstance(a, Instance) or isinstance(b, Instance):
+        if isinstance(a, Instance) and isinstance(b, Instance) and a is b:
+            return True
+        instance = a if isinstance(a, Instance) else b
+        assert isinstance(instance, Instance)
+        if instance.symbolic:
+            return None
+        inner = instance.attributes.get("value")
+        if is_enum(m, instance.of) and inner is not None:
+            other = right if instance is a else left
+            if isinstance(other.data, Instance):
+                return other.data is instance
+            if any(
+                isinstance(base.data, External)
+                and base.data.path in ("enum.IntEnum", "enum.StrEnum")
+                or isinstance(base.data, Builtin)
+                for item in linear(m, instance.of)
+                for base in map(m.force, item.bases)
+            ):
+                return _equal(m, inner, other)
+            return False
+        return None
+    if isinstance(a, (List, Dict, Set)) or isinstance(b, (List, Dict, Set)):
+        return None
+    return same(left, right)
+
+
+def _contains(m: Machine, container: Value, item: Value, site: Site) -> bool | None | Value:
+    data = container.data
+    if isinstance(data, (Free, External)):
+        return None
+    if isinstance(data, str):
+        if isinstance(item.data, str):
+            return item.data in data
+        return None
+    if isinstance(data, (List, tuple)):
+        items = data.items if isinstance(data, List) else data
+        found = [
+            _equal(m, element, item) if not isinstance(element.data, Choice) else None for element in items
+        ]
+        if True in found:
+            return None if isinstance(data, List) and data.open else True
+        if None in found or (isinstance(data, List) and data.open):
+            return None
+        return False
+    if isinstance(data, (Dict, Set)):
+        try:
+            key = plain(item)
+            known = key in data.items
+        except (ValueError, TypeError):
+            return None
+        return None if data.open else known
+    if isinstance(data, range):
+        return item.data in data if isinstance(item.data, int) else None
+    if isinstance(data, Instance):
+        method = find_in_class(m, data.of, "__contains__")
+        if method is not None:
+            return m.call(Value(Bound(method, container)), [item], {}, site)
+    return None
+
+
+# Items.
+
+
+def _subscript(m: Machine, node: ast.Subscript, frame: Frame) -> Value:
+    value = m.evaluate(node.value, frame)
+    key = m.evaluate(node.slice, frame)
+    try:
+        result = item(m, value, key, frame.site(node))
+    except Raised as error:
+        if key.tainted and error.kind in ("KeyError", "IndexError"):
+            gate = m.recorder.decision(m, frame, node, "lookup", Value(False, combine(key.source)), node)
+            raise Raised(error.kind, error.message, error.site, Value(None, gate)) from None
+        raise
+    if key.tainted and isinstance(value.data, Dict) and not undecided(key.data):
+        m.recorder.decision(m, frame, node, "lookup", Value(True, key.source), node)
+    return result
+
+
+def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
+    """``value[key]``.
+
+    Raises:
+        Raised: KeyError, IndexError.
+    """
+    data = value.data
+    source = combine(value.source, key.source)
+    if isinstance(data, Unknown) or isinstance(key.data, Unknown):
+        return Value(data if isinstance(data, Unknown) else key.data, source)
+    if isinstance(data, Choice):
+        return join([item(m, option, key, site) for option in data.options]).derived(source)
+    if isinstance(data, External):
+        if isinstance(key.data, str):
+            return external(m, f"{data.path}['{key.data}']", site, source)
+        if isinstance(key.data, int) and not isinstance(key.data, bool):
+            return external(m, f"{data.path}[]", site, source)
+        return Value(Free("an item of something outside the tree"), source)
+    if isinstance(data, Free):
+        return Value(Free("an item of a free value"), source)
+    if isinstance(data, Dict):
+        if isinstance(key.data, Choice):
+            found = []
+            for option in key.data.options:
+                try:
+                    found.append(item(m, value, option, site))
+                except Raised:
+                    continue
+            return join(found).derived(source) if found else Value(Free("no key fits"), source)
+        try:
+            wanted = plain(key)
+            entry = data.items.get(wanted)
+        except (ValueError, TypeError):
+            values = [stored for _, stored in data.items.values()]
+            return (join(values) if values and not data.open else Value(Free("an item"))).derived(source)
+        if entry is not None:
+            return m.force(entry[1]).derived(source)
+        if data.open:
+            return Value(Free(f"the key {wanted!r} may exist"), source)
+        raise Raised("KeyError", repr(wanted), site)
+    if isinstance(data, (List, tuple, str, bytes)):
+        items: Any = data.items if isinstance(data, List) else data
+        if isinstance(data, List) and data.open:
+            return Value(Free("an item of an open list"), source)
+        if isinstance(key.data, slice):
+            part = items[key.data]
+            if isinstance(data, List):
+                return Value(List(list(part), m.depth), source)
+            return Value(part, source)
+        if isinstance(key.data, int):
+            try:
+                found_item = items[key.data]
+            except IndexError as error:
+                raise Raised("IndexError", str(error), site) from None
+            return found_item.derived(source) if isinstance(found_item, Value) else Value(found_item, source)
+        return Value(Free("an item"), source)
+    if isinstance(data, Instance):
+        method = find_in_class(m, data.of, "__getitem__")
+        if method is not None and isinstance(method.data, Function):
+            return m.call(Value(Bound(method, value)), [key], {}, site)
+        order = namedtuple_fields(m, data.of)
+        if order and isinstance(key.data, int) and key.data < len(order):
+            return attribute(m, value, order[key.data], site)
+        return Value(Free("an item of an object"), source)
+    if isinstance(data, Class):
+        if is_enum(m, data) and isinstance(key.data, str):
+            return attribute(m, value, key.data, site)
+        return value  # a generic class with its type argument
+    if isinstance(data, (Function, Bound)) or isinstance(data, Builtin):
+        return value if isinstance(data, Builtin) else Value(Free("an item of a function"), source)
+    return Value(Free("an item"), source)
+
+
+def namedtuple_fields(m: Machine, of: Class) -> tuple[str, ...]:
+    """The fields in order if the class is a named tuple."""
+    for entry in linear(m, of):
+        for base in entry.bases:
+            data = m.force(base).data
+            if isinstance(data, External) and data.path == "typing.NamedTuple":
+                return entry.fields
+    return ()
+
+
+def _slice(m: Machine, node: ast.Slice, frame: Frame) -> Value:
+    parts = [
+        m.evaluate(part, frame) if part is not None else Value(None)
+        for part in (node.lower, node.upper, node.step)
+    ]
+    source = combine(*(part.source for part in parts))
+    if any(not isinstance(part.data, (int, type(None))) for part in parts):
+        unknown = next((part for part in parts if isinstance(part.data, Unknown)), None)
+        return Value(unknown.data if unknown else Free("a slice"), source)
+    return Value(slice(*(part.data for part in parts)), source)
+
+
+# Displays and comprehensions.
+
+
+def _elements(m: Machine, nodes: list[ast.expr], frame: Frame) -> tuple[list[Value], bool]:
+    items: list[Value] = []
+    open_ended = False
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            inner = m.evaluate(node.value, frame)
+            spread = iterate(m, inner, frame.site(node))
+            if spread is None:
+                open_ended = True
+            else:
+                items.extend(spread)
+        else:
+            items.append(m.evaluate(node, frame))
+    return items, open_ended
+
+
+def _tuple(m: Machine, node: ast.Tuple, frame: Frame) -> Value:
+    items, open_ended = _elements(m, node.elts, frame)
+    source = combine(*(value.source for value in items))
+    if open_ended:
+        return Value(List(items, m.depth, open=True), source)
+    return Value(tuple(items), source)
+
+
+def _list(m: Machine, node: ast.List, frame: Frame) -> Value:
+    items, open_ended = _elements(m, node.elts, frame)
+    return Value(List(items, m.depth, open_ended), combine(*(value.source for value in items)))
+
+
+def _set(m: Machine, node: ast.Set, frame: Frame) -> Value:
+    items, open_ended = _elements(m, node.elts, frame)
+    members: dict[Any, Value] = {}
+    for value in items:
+        try:
+            members[plain(value)] = value
+        except (ValueError, TypeError):
+            open_ended = True
+    return Value(Set(members, m.depth, open_ended), combine(*(value.source for value in items)))
+
+
+def _dict(m: Machine, node: ast.Dict, frame: Frame) -> Value:
+    result = Dict({}, m.depth)
+    sources: list[Provenance | None] = []
+    for key_node, value_node in zip(node.keys, node.values, strict=True):
+        value = m.evaluate(value_node, frame)
+        if key_node is None:
+            if isinstance(value.data, Dict):
+                result.items.update(value.data.items)
+                result.open = result.open or value.data.open
+            else:
+                result.open = True
+            continue
+        key = m.evaluate(key_node, frame)
+        sources.append(key.source)
+        try:
+            wanted = plain(key)
+            hash(wanted)
+        except (ValueError, TypeError):
+            result.open = True
+            continue
+        result.items[wanted] = (key, value)
+    return Value(result, combine(*sources))
+
+
+def iterate(m: Machine, value: Value, site: Site) -> list[Value] | None:
+    """The elements in order, ``None`` when they are not all known."""
+    data = value.data
+    if isinstance(data, tuple):
+        return [element.derived(value.source) for element in data]
+    if isinstance(data, List):
+        return None if data.open else [element.derived(value.source) for element in data.items]
+    if isinstance(data, Set):
+        if data.open:
+            return None
+        try:
+            keys = sorted(data.items)
+        except TypeError:
+            keys = list(data.items)
+        return [data.items[key].derived(value.source) for key in keys]
+    if isinstance(data, Dict):
+        return None if data.open else [key.derived(value.source) for key, _ in data.items.values()]
+    if isinstance(data, str):
+        return [Value(letter, value.source) for letter in data]
+    if isinstance(data, range):
+        return [Value(number, value.source) for number in data] if len(data) <= 4096 else None
+    if isinstance(data, Class) and is_enum(m, data):
+        return [
+            bind_class(m, m.force(element), value)
+            for name, element in data.attributes.items()
+            if not name.startswith("_") and isinstance(element.data, Instance)
+        ]
+    if isinstance(data, Instance):
+        order = namedtuple_fields(m, data.of)
+        if order:
+            return [attribute(m, value, name, site) for name in order]
+    return None
+
+
+def _comprehension(
+    m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
+) -> Value:
+    from analyzer.python.machine import Frame as NewFrame
+
+    scope = Scope(frame.scope)
+    inner = NewFrame(
+        frame.module,
+        frame.qualname,
+        scope,
+        owner=frame.owner,
+        function=frame.function,
+        receiver=frame.receiver,
+    )
+    found: list[tuple[Value, Value]] = []
+    sources: list[Provenance | None] = []
+    state = {"open": False}
+
+    def level(position: int) -> None:
+        if position == len(node.generators):
+            if isinstance(node, ast.DictComp):
+                found.append((m.evaluate(node.key, inner), m.evaluate(node.value, inner)))
+            else:
+                element = m.evaluate(node.elt, inner)
+                found.append((element, element))
+            return
+        generator = node.generators[position]
+        source = m.evaluate(generator.iter, inner)
+        sources.append(source.source)
+        elements = iterate(m, source, frame.site(generator.iter))
+        certain = elements is not None
+        if elements is None:
+            state["open"] = True
+            data = source.data
+            known = list(data.items) if isinstance(data, List) else []
+            elements = (
+                [*known, Value(Free("an element"), source.source)]
+                if not isinstance(data, Unknown)
+                else [source]
+            )
+        for element in elements:
+            if not certain:
+                m.depth += 1
+            try:
+                from analyzer.python import statements
+
+                statements.assign(m, generator.target, element, inner)
+                if _filters(m, generator.ifs, inner, sources, state, position, level):
+                    level(position + 1)
+            finally:
+                if not certain:
+                    m.depth -= 1
+
+    level(0)
+    source = combine(*sources)
+    open_ended = state["open"]
+    if isinstance(node, ast.DictComp):
+        result = Dict({}, m.depth, open_ended)
+        for key, value in found:
+            try:
+                result.items[plain(key)] = (key, value)
+            except (ValueError, TypeError):
+                result.open = True
+        return Value(result, source)
+    if isinstance(node, ast.SetComp):
+        members: dict[Any, Value] = {}
+        for key, _ in found:
+            try:
+                members[plain(key)] = key
+            except (ValueError, TypeError):
+                open_ended = True
+        return Value(Set(members, m.depth, open_ended), source)
+    return Value(List([value for value, _ in found], m.depth, open_ended), source)
+
+
+def _filters(
+    m: Machine,
+    tests: list[ast.expr],
+    frame: Frame,
+    sources: list[Provenance | None],
+    state: dict[str, bool],
+    position: int,
+    level: Callable[[int], None],
+) -> bool:
+    for test in tests:
+        value = m.evaluate(test, frame)
+        gate = m.recorder.decision(m, frame, test, "filter", value, test) or value.source
+        if gate is not None:
+            sources.append(gate)
+        found = truth(value)
+        if found is Truth.FALSE:
+            return False
+        if found is not Truth.TRUE:
+            state["open"] = True
+    return True
+
+
+# Texts, calls and the rest.
+
+
+def _joined(m: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
+    parts: list[str] = []
+    sources: list[Provenance | None] = []
+    lost: Value | None = None
+    for piece in node.values:
+        if isinstance(piece, ast.Constant):
+            parts.append(str(piece.value))
+            continue
+        value = m.evaluate(piece, frame)
+        sources.append(value.source)
+        if isinstance(value.data, str):
+            parts.append(value.data)
+        elif lost is None or isinstance(value.data, Unknown):
+            lost = value
+    source = combine(*sources)
+    if lost is not None:
+        return Value(lost.data if isinstance(lost.data, Unknown) else Free("a text with a free part"), source)
+    return Value("".join(parts), source)
+
+
+def _formatted(m: Machine, node: ast.FormattedValue, frame: Frame) -> Value:
+    value = m.evaluate(node.value, frame)
+    if isinstance(value.data, Unknown):
+        return value
+    if isinstance(value.data, Choice):
+        return Value(Free("one of several texts"), value.source)
+    try:
+        data = plain(value)
+    except ValueError:
+        text = library.text_of(m, value)
+        return Value(text, value.source) if text is not None else Value(Free("a text"), value.source)
+    spec = ""
+    if node.format_spec is not None:
+        described = m.evaluate(node.format_spec, frame)
+        if not isinstance(described.data, str):
+            return Value(Free("a format"), value.source)
+        spec = described.data
+    if node.conversion == ord("r"):
+        data = repr(data)
+    elif node.conversion == ord("s"):
+        data = str(data)
+    try:
+        return Value(format(data, spec), value.source)
+    except (ValueError, TypeError) as error:
+        raise Raised(type(error).__name__, str(error), frame.site(node)) from None
+
+
+def _call(m: Machine, node: ast.Call, frame: Frame) -> Value:
+    site = frame.site(node)
+    if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+        return _super(m, frame)
+    callee = m.evaluate(node.func, frame)
+    args: list[Value] = []
+    keywords: dict[str, Value] = {}
+    rest = False
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            spread = iterate(m, m.evaluate(argument.value, frame), site)
+            if spread is None:
+                rest = True
+            else:
+                args.extend(spread)
+        else:
+            args.append(m.evaluate(argument, frame))
+    for keyword in node.keywords:
+        value = m.evaluate(keyword.value, frame)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif isinstance(value.data, Dict) and all(isinstance(key, str) for key in value.data.items):
+            keywords.update({key: item for key, (_, item) in value.data.items.items()})
+            rest = rest or value.data.open
+        else:
+            rest = True
+    from analyzer.python import calls
+
+    with calls.arguments_of(m, node, frame):
+        result = m.call(callee, args, keywords, site, rest)
+    m.recorder.called(m, frame, node, callee, [*args, *keywords.values()], result)
+    return result
+
+
+def _super(m: Machine, frame: Frame) -> Value:
+    if frame.owner is None or frame.receiver is None:
+        return Value(Free("super outside a method"))
+    receiver, owner = frame.receiver, frame.owner
+
+    return Value(library.Super(owner, receiver))
+
+
+def _lambda(m: Machine, node: ast.Lambda, frame: Frame) -> Value:
+    from analyzer.python import calls
+
+    return calls.make_function(m, node, frame, "<lambda>")
+
+
+def _named(m: Machine, node: ast.NamedExpr, frame: Frame) -> Value:
+    from analyzer.python import statements
+
+    value = m.evaluate(node.value, frame)
+    statements.assign(m, node.target, value, frame)
+    return value
+
+
+def _await(m: Machine, node: ast.Await, frame: Frame) -> Value:
+    return m.evaluate(node.value, frame)
+
+
+def _yield(m: Machine, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
+    if node.value is not None:
+        value = m.evaluate(node.value, frame)
+        produced = frame.scope.names.setdefault("<yield>", Value(List([], m.depth)))
+        assert isinstance(produced.data, List)
+        if isinstance(node, ast.Yield):
+            produced.data.items.append(value)
+            produced.data.open = produced.data.open or m.depth > produced.data.depth
+        else:
+            elements = iterate(m, value, frame.site(node))
+            produced.data.items.extend(elements or [])
+            produced.data.open = produced.data.open or elements is None
+    return Value(Free("what is sent to a generator"))
+
+
+def _starred(m: Machine, node: ast.Starred, frame: Frame) -> Value:
+    return m.evaluate(node.value, frame)
+
+
+HANDLERS: dict[type[ast.AST], Callable[..., Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.IfExp: _conditional,
+    ast.Compare: _compare,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.JoinedStr: _joined,
+    ast.FormattedValue: _formatted,
+    ast.Call: _call,
+    ast.Lambda: _lambda,
+    ast.NamedExpr: _named,
+    ast.Await: _await,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield,
+    ast.Starred: _starred,
+}

@@ -1,0 +1,189 @@
+"""Imports: names bound to modules and to what they hold, resolved when first read."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from analyzer.python import expressions
+from analyzer.python.values import (
+    External,
+    Free,
+    Lazy,
+    Module,
+    Origin,
+    Provenance,
+    Raised,
+    Site,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from analyzer.python.machine import Frame, Machine, ModuleState
+
+
+def run_module(m: Machine, state: ModuleState) -> None:
+    """Execute a module's body; an error in it leaves the names bound so far."""
+    from analyzer.python.machine import Frame
+
+    source = state.source
+    state.names["__name__"] = Value(source.name)
+    state.names["__file__"] = Value(ROOT + source.file)
+    frame = Frame(state, "", state.scope, is_module=True)
+    m.stack.append(frame)
+    try:
+        m.execute(source.parsed.module.body, frame)
+    except Raised as error:
+        m.recorder.unresolved(
+            error.site, source.name, f"importing {source.name} raises {error.kind}: {error.message}"
+        )
+    finally:
+        m.stack.pop()
+
+
+#: Stands for the scanned root in paths that the evaluated code computes.
+ROOT = "/<root>/"
+
+
+def run_import(m: Machine, node: ast.Import, frame: Frame) -> None:
+    """``import a.b as c``."""
+    for alias in node.names:
+        site = frame.site(node)
+        _check(m, alias.name, site)
+        if alias.asname:
+            bind(m, frame, alias.asname, module_value(m, alias.name))
+        else:
+            bind(m, frame, alias.name.partition(".")[0], module_value(m, alias.name.partition(".")[0]))
+
+
+def run_import_from(m: Machine, node: ast.ImportFrom, frame: Frame) -> None:
+    """``from a.b import c as d``; names are looked up when they are first read."""
+    base = absolute(frame.module, node)
+    site = frame.site(node)
+    _check(m, base, site)
+    for alias in node.names:
+        if alias.name == "*":
+            _star(m, base, frame)
+            continue
+        bind(m, frame, alias.asname or alias.name, _member(m, base, alias.name, site))
+
+
+def absolute(state: ModuleState, node: ast.ImportFrom) -> str:
+    """The dotted name of the module that an import statement names."""
+    if not node.level:
+        return node.module or ""
+    parts = state.source.name.split(".")
+    drop = node.level - (1 if state.source.package else 0)
+    parts = parts[: len(parts) - drop] if drop else parts
+    if node.module:
+        parts = [*parts, node.module]
+    return ".".join(parts)
+
+
+def module_value(m: Machine, name: str) -> Value:
+    """A module as a value: of the tree, or outside it."""
+    if m.index.find(name) is not None:
+        return Value(Module(name))
+    return Value(External(name))
+
+
+def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
+    """Bind a name by an import."""
+    from analyzer.python import statements
+
+    statements.store_name(m, frame, name, value)
+
+
+def member(m: Machine, module: str, name: str, site: Site) -> Value:
+    """``module.name`` for a module of the tree.
+
+    Raises:
+        Raised: ImportError/AttributeError when the module surely has no such name.
+    """
+    state = m.state(module)
+    value = state.names.get(name)
+    if value is not None and not (isinstance(value.data, Lazy) and value.data.running):
+        value = m.force(value)
+        state.names[name] = value
+        return value
+    child = f"{module}.{name}"
+    if m.index.find(child) is not None:
+        return Value(Module(child))
+    if not state.done:
+        late = _defined_later(m, state, name)
+        if late is not None:
+            return late
+        return Value(Free(f"{child} is read while its module is being imported"))
+    hook = state.names.get("__getattr__")
+    if hook is not None:
+        return m.call(m.force(hook), [Value(name)], {}, site)
+    if name.startswith("__") and name.endswith("__"):
+        return Value(Free(f"{child} is not modelled"))
+    raise Raised("AttributeError", f"module {module!r} has no attribute {name!r}", site)
+
+
+def _defined_later(m: Machine, state: ModuleState, name: str) -> Value | None:
+    """A function or class that a module in the middle of its import defines further down."""
+    from analyzer.python import statements
+    from analyzer.python.machine import Frame
+
+    for node in state.source.parsed.module.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)) and node.name == name:
+            frame = Frame(state, "", state.scope, is_module=True)
+            statements.block(m, [node], frame)
+            return m.force(state.names[name])
+    return None
+
+
+def _member(m: Machine, base: str, name: str, site: Site) -> Value:
+    if m.index.find(base) is None:
+        return expressions.external(m, f"{base}.{name}", site, None)
+
+    def compute(machine: Machine) -> Value:
+        try:
+            found = member(machine, base, name, site)
+            return found.derived(Provenance(Origin.PLACE, (), site, f"{name} imported from {base}"))
+        except Raised as error:
+            return Value(Free(f"{base}.{name} cannot be imported: {error.message}"))
+
+    return Value(Lazy(compute))
+
+
+def _star(m: Machine, base: str, frame: Frame) -> None:
+    if m.index.find(base) is None:
+        return
+    state = m.state(base)
+    exported = state.names.get("__all__")
+    names: list[str] = []
+    if exported is not None:
+        from analyzer.python.values import plain
+
+        try:
+            names = [str(name) for name in plain(m.force(exported))]
+        except ValueError:
+            names = []
+    if not names:
+        names = [name for name in state.names if not name.startswith("_")]
+    for name in names:
+        if name in state.names:
+            bind(m, frame, name, state.names[name])
+
+
+def _check(m: Machine, name: str, site: Site) -> None:
+    """Note that an import may fail, or raise when it surely does."""
+    known = m.index.importable(name)
+    if known is None:
+        m.may_raise = True
+    elif known is False:
+        parent, _, child = name.rpartition(".")
+        if parent and m.index.find(parent) is not None:
+            state = m.state(parent)
+            if child in state.names:
+                return
+        raise Raised("ModuleNotFoundError", f"No module named {name!r}", site)
+
+
+def is_unknown(value: Value) -> bool:
+    """Whether the value is not decided for a reason that depends on the architecture."""
+    return isinstance(value.data, Unknown)

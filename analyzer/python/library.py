@@ -1,0 +1,1104 @@
+"""Models of Python's built-in functions, types and standard library, as far as gates need them."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import itertools
+import os.path
+import posixpath
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from packaging.version import InvalidVersion, Version
+
+from analyzer.python.imports import ROOT
+from analyzer.python.values import (
+    Accessor,
+    Bound,
+    Builtin,
+    Choice,
+    Class,
+    Dict,
+    External,
+    Free,
+    Function,
+    Instance,
+    List,
+    Partial,
+    Raised,
+    Set,
+    Site,
+    Truth,
+    Unknown,
+    Value,
+    Wrapper,
+    combine,
+    is_constant,
+    join,
+    lift,
+    plain,
+    truth,
+    undecided,
+)
+
+if TYPE_CHECKING:
+    from analyzer.python.machine import Machine
+
+Args = list[Value]
+Keywords = dict[str, Value]
+
+#: Bases that add no attributes of interest.
+PLAIN_BASES = frozenset(
+    [
+        "object",
+        "Exception",
+        "RuntimeError",
+        "ValueError",
+        "abc.ABC",
+        "typing.Generic",
+        "typing.Protocol",
+        "ABC",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Super:
+    """``super()``: the receiver, seen from the class after ``owner``."""
+
+    owner: Class
+    receiver: Value
+
+
+def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
+    """An attribute of a constant, a container or a helper object.
+
+    Raises:
+        Raised: AttributeError.
+    """
+    data = value.data
+    if isinstance(data, Super):
+        return _super_attribute(m, data, name, site)
+    if isinstance(data, (List, Dict, Set)):
+        method = _METHODS[type(data)].get(name)
+        if method is None:
+            return Value(Free(f"method {name}"), value.source)
+        return _bound(method, value, name)
+    if isinstance(data, Builtin):
+        path = f"{data.name}.{name}"
+        if path in MODELS:
+            return Value(MODELS[path])
+        if data.name == "dict" and name == "fromkeys":
+            return Value(Free("dict.fromkeys"))
+        return Value(Free(f"attribute {name} of {data.name}"))
+    if isinstance(data, PurePosixPath) and name in _PATH_METHODS:
+        return _bound(_PATH_METHODS[name], value, name)
+    if is_constant(data) or isinstance(data, (tuple, range)):
+        return _constant_attribute(m, value, name, site)
+    return Value(Free(f"attribute {name}"), value.source)
+
+
+def _super_attribute(m: Machine, data: Super, name: str, site: Site) -> Value:
+    from analyzer.python import expressions
+
+    receiver = data.receiver
+    of = receiver.data.of if isinstance(receiver.data, Instance) else receiver.data
+    if isinstance(of, Class):
+        found = expressions.find_in_class(m, of, name, skip=data.owner)
+        if found is not None:
+            if isinstance(found.data, Accessor):
+                if found.data.kind == "property":
+                    return m.call(Value(Bound(found.data.function, receiver)), [], {}, site)
+                if found.data.kind == "classmethod":
+                    owner = Value(of)
+                    return Value(Bound(found.data.function, owner))
+                return found.data.function
+            if isinstance(found.data, Function):
+                return Value(Bound(found, receiver))
+            return found
+    return Value(Free(f"{name} of a base class outside the tree"))
+
+
+def _bound(run: Callable[[Machine, Site, Value, Args, Keywords], Value], owner: Value, name: str) -> Value:
+    def call(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+        return run(m, site, owner, args, keywords)
+
+    return Value(Builtin(name, call), owner.source)
+
+
+def _constant_attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
+    data = value.data
+    if not hasattr(data, name):
+        raise Raised("AttributeError", f"{type(data).__name__!r} object has no attribute {name!r}", site)
+    if isinstance(data, tuple):
+        if name == "index" or name == "count":
+            data = tuple(plain(item) for item in data)
+        else:
+            return Value(Free(name))
+    try:
+        found = getattr(data, name)
+    except Exception as error:
+        raise Raised(type(error).__name__, str(error), site) from None
+    if not callable(found):
+        return lift(list(found) if name == "parents" else found, value.source)
+
+    def call(machine: Machine, where: Site, args: Args, keywords: Keywords) -> Value:
+        return pure(machine, found, where, args, keywords, name).derived(value.source)
+
+    return Value(Builtin(name, call), value.source)
+
+
+def pure(
+    m: Machine, run: Callable[..., Any], site: Site, args: Args, keywords: Keywords, name: str = ""
+) -> Value:
+    """Call a real, side-effect free Python function when all its arguments are known.
+
+    Raises:
+        Raised: what the function raises.
+    """
+    source = combine(*(value.source for value in [*args, *keywords.values()]))
+    for position, value in enumerate(args):
+        if isinstance(value.data, Choice):
+            results = []
+            for option in value.data.options:
+                try:
+                    results.append(
+                        pure(m, run, site, [*args[:position], option, *args[position + 1 :]], keywords, name)
+                    )
+                except Raised:
+                    continue
+            return join(results).derived(source) if results else Value(Free(name), source)
+    try:
+        given = [plain(value) for value in args]
+        named = {key: plain(value) for key, value in keywords.items()}
+    except ValueError:
+        return m.unknown(f"the arguments of {name or 'a function'} are not all known", site, source)
+    try:
+        result = run(*given, **named)
+        if isinstance(result, (str, bytes)) and len(result) > 1_000_000:
+            return Value(Free("a long text"), source)
+    except Exception as error:
+        raise Raised(type(error).__name__, str(error), site) from None
+    return _lifted(result, source, m)
+
+
+def _lifted(result: Any, source: Any, m: Machine) -> Value:
+    if isinstance(result, (list, dict, set, frozenset, tuple)):
+        return lift(result, source, m.depth)
+    if is_constant(result) or isinstance(result, range):
+        return Value(result, source)
+    if isinstance(result, (map, filter, zip, itertools.chain, itertools.product, enumerate, reversed)):
+        return lift(list(itertools.islice(result, 4096)), source, m.depth)
+    if result is NotImplemented:
+        return Value(Free("not implemented"), source)
+    return Value(Free("a result that is not modelled"), source)
+
+
+def text_of(m: Machine, value: Value) -> str | None:
+    """``str(value)`` where it is known."""
+    from analyzer.python import expressions
+
+    data = value.data
+    if isinstance(data, Instance) and expressions.is_enum(m, data.of):
+        return f"{data.of.node.name}.{data.attributes['name'].data}"
+    if isinstance(data, (External,)) and "()" not in data.path:
+        return data.path
+    return None
+
+
+# Built-in functions.
+
+
+def _first(args: Args) -> Value:
+    return args[0] if args else Value(None)
+
+
+def _len(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    value = _first(args)
+    data = value.data
+    if isinstance(data, (List, Dict, Set)) and not data.open:
+        return Value(len(data.items), value.source)
+    if isinstance(data, (tuple, str, bytes, range)):
+        return Value(len(data), value.source)
+    if isinstance(data, Unknown):
+        return value
+    return Value(Free("a length"), value.source)
+
+
+def _bool(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    value = args[0] if args else Value(False)
+    found = truth(value)
+    if found is Truth.UNKNOWN:
+        return value
+    if found is Truth.FREE:
+        return Value(Free("a truth value"), value.source)
+    return Value(found is Truth.TRUE, value.source)
+
+
+def _collection(kind: str) -> Callable[[Machine, Site, Args, Keywords], Value]:
+    def run(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+        from analyzer.python import expressions
+
+        if not args:
+            if kind == "dict":
+                return Value(Dict({name: (Value(name), value) for name, value in keywords.items()}, m.depth))
+            return {"list": Value(List([], m.depth)), "tuple": Value(()), "set": Value(Set({}, m.depth))}[
+                kind
+            ]
+        value = args[0]
+        if isinstance(value.data, Unknown):
+            return value
+        if kind == "dict" and isinstance(value.data, Dict):
+            items = {**value.data.items, **{name: (Value(name), item) for name, item in keywords.items()}}
+            return Value(Dict(items, m.depth, value.data.open), value.source)
+        elements = expressions.iterate(m, value, site)
+        if elements is None:
+            known = list(value.data.items) if isinstance(value.data, List) else []
+            if kind == "list":
+                return Value(List(known, m.depth, open=True), value.source)
+            if kind == "set":
+                return Value(Set({}, m.depth, open=True), value.source)
+            if kind == "dict":
+                return Value(Dict({}, m.depth, open=True), value.source)
+            return Value(Free("a tuple"), value.source)
+        if kind == "list":
+            return Value(List(elements, m.depth), value.source)
+        if kind == "tuple":
+            return Value(tuple(elements), value.source)
+        if kind == "set":
+            members: dict[Any, Value] = {}
+            is_open = False
+            for element in elements:
+                try:
+                    members[plain(element)] = element
+                except (ValueError, TypeError):
+                    is_open = True
+            return Value(Set(members, m.depth, is_open), value.source)
+        pairs: dict[Any, tuple[Value, Value]] = {}
+        result = Dict(pairs, m.depth)
+        for element in elements:
+            pair = expressions.iterate(m, element, site)
+            if pair is None or len(pair) != 2:
+                result.open = True
+                continue
+            try:
+                pairs[plain(pair[0])] = (pair[0], pair[1])
+            except (ValueError, TypeError):
+                result.open = True
+        return Value(result, value.source)
+
+    return run
+
+
+def _sorted(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    value = _first(args)
+    elements = expressions.iterate(m, value, site)
+    if elements is None:
+        return Value(
+            List(list(value.data.items) if isinstance(value.data, List) else [], m.depth, open=True),
+            value.source,
+        )
+    key = keywords.get("key")
+    keys = (
+        elements
+        if key is None or key.data is None
+        else [m.call(key, [element], {}, site) for element in elements]
+    )
+    backwards = truth(keywords.get("reverse", Value(False))) is Truth.TRUE
+    try:
+        ranks = [plain(value) for value in keys]
+        order = sorted(range(len(elements)), key=lambda i: ranks[i], reverse=backwards)
+    except (ValueError, TypeError):
+        return Value(List(elements, m.depth), value.source)
+    return Value(List([elements[i] for i in order], m.depth), value.source)
+
+
+def _any(stop: Truth) -> Callable[[Machine, Site, Args, Keywords], Value]:
+    def run(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+        from analyzer.python import expressions
+
+        value = _first(args)
+        elements = expressions.iterate(m, value, site)
+        is_open = elements is None
+        if elements is None:
+            elements = list(value.data.items) if isinstance(value.data, List) else []
+        found = [truth(element) for element in elements]
+        source = combine(value.source, *(element.source for element in elements))
+        if stop in found and not is_open:
+            return Value(stop is Truth.TRUE, source)
+        if isinstance(value.data, Unknown):
+            return value
+        unknown = next((e for e in elements if truth(e) is Truth.UNKNOWN), None)
+        if unknown is not None:
+            return Value(unknown.data, source)
+        if is_open or Truth.FREE in found:
+            return Value(Free("any/all of free values"), source)
+        return Value(stop is not Truth.TRUE, source)
+
+    return run
+
+
+def _map(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    if len(args) < 2:
+        return Value(Free("map"))
+    lists = [expressions.iterate(m, value, site) for value in args[1:]]
+    source = combine(*(value.source for value in args[1:]))
+    known = [elements for elements in lists if elements is not None]
+    if len(known) != len(lists):
+        unknown = next((value for value in args[1:] if isinstance(value.data, Unknown)), None)
+        return unknown or Value(List([], m.depth, open=True), source)
+    return Value(
+        List([m.call(args[0], list(row), {}, site) for row in zip(*known, strict=False)], m.depth), source
+    )
+
+
+def _filter(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    elements = expressions.iterate(m, args[1], site) if len(args) > 1 else None
+    if elements is None:
+        return Value(List([], m.depth, open=True), combine(*(value.source for value in args)))
+    kept: list[Value] = []
+    result = List(kept, m.depth)
+    sources = [args[1].source]
+    for element in elements:
+        test = element if args[0].data is None else m.call(args[0], [element], {}, site)
+        sources.append(test.source)
+        if truth(test) is not Truth.FALSE:
+            kept.append(element)
+            result.open = result.open or truth(test) is not Truth.TRUE
+    return Value(result, combine(*sources))
+
+
+def _zip(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    lists = [expressions.iterate(m, value, site) for value in args]
+    known = [elements for elements in lists if elements is not None]
+    if len(known) != len(lists):
+        return Value(List([], m.depth, open=True))
+    return Value(List([Value(tuple(row)) for row in zip(*known, strict=False)], m.depth))
+
+
+def _enumerate(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    elements = expressions.iterate(m, _first(args), site)
+    if elements is None:
+        return Value(List([], m.depth, open=True), _first(args).source)
+    start = args[1].data if len(args) > 1 and isinstance(args[1].data, int) else 0
+    return Value(List([Value((Value(i), e)) for i, e in enumerate(elements, start)], m.depth))
+
+
+def _range(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    source = combine(*(value.source for value in args))
+    if all(isinstance(value.data, int) for value in args):
+        try:
+            return Value(range(*(value.data for value in args)), source)
+        except (ValueError, TypeError) as error:
+            raise Raised(type(error).__name__, str(error), site) from None
+    unknown = next((value for value in args if isinstance(value.data, Unknown)), None)
+    return Value(unknown.data if unknown else Free("a range"), source)
+
+
+def _getattr(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    if len(args) < 2 or not isinstance(args[1].data, str):
+        if (
+            len(args) >= 2
+            and isinstance(args[1].data, Choice)
+            and all(isinstance(o.data, str) for o in args[1].data.options)
+        ):
+            found = [_getattr(m, site, [args[0], option, *args[2:]], {}) for option in args[1].data.options]
+            return join(found).derived(args[1].source)
+        return m.unknown("getattr with a name that is not known", site, combine(*(a.source for a in args)))
+    try:
+        result = m.attribute(args[0], args[1].data, site)
+    except Raised as error:
+        if error.kind == "AttributeError" and len(args) > 2:
+            return args[2]
+        raise
+    if (
+        len(args) > 2
+        and isinstance(result.data, (Free, External))
+        and not result.tainted
+        and isinstance(args[0].data, (External, Free, Instance))
+    ):
+        return (
+            Value(Free(f"{args[1].data} may be missing"), result.source)
+            if not isinstance(result.data, External)
+            else result
+        )
+    return result
+
+
+def _hasattr(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    if len(args) != 2 or not isinstance(args[1].data, str):
+        return Value(Free("hasattr"))
+    owner = args[0].data
+    if isinstance(owner, External):
+        path = f"{owner.path}.{args[1].data}"
+        from analyzer.python import device
+
+        door = device.lookup(path)
+        if door is None:
+            return Value(Free(f"{path} may exist"))
+        return Value(door.kind != "absent")
+    if undecided(owner) or (isinstance(owner, Instance) and owner.symbolic):
+        return Value(Free("hasattr of a free object"))
+    try:
+        result = m.attribute(args[0], args[1].data, site)
+    except Raised as error:
+        if error.kind == "AttributeError":
+            return Value(False)
+        raise
+    return Value(Free("hasattr")) if isinstance(result.data, Free) else Value(True)
+
+
+def _isinstance(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    if len(args) != 2:
+        return Value(Free("isinstance"))
+    value, kinds = args
+    options = list(kinds.data) if isinstance(kinds.data, tuple) else [kinds]
+    if undecided(value.data) or isinstance(value.data, External):
+        return Value(Free("the type of a free value"), value.source)
+    answers: list[bool | None] = []
+    for kind in options:
+        if isinstance(kind.data, Builtin) and isinstance(getattr(builtins, kind.data.name, None), type):
+            expected = getattr(builtins, kind.data.name)
+            actual = {List: list, Dict: dict, Set: set}.get(type(value.data), type(value.data))
+            answers.append(issubclass(actual, expected) if not isinstance(value.data, Instance) else None)
+        elif isinstance(kind.data, Class):
+            if isinstance(value.data, Instance):
+                if kind.data in expressions.linear(m, value.data.of):
+                    answers.append(True)
+                else:
+                    answers.append(None if value.data.symbolic else False)
+            else:
+                answers.append(False if is_constant(value.data) else None)
+        elif kind.data is None or isinstance(kind.data, Free):
+            answers.append(None)
+        elif (
+            isinstance(kind.data, External)
+            and is_constant(value.data)
+            and not kind.data.path.startswith(("collections", "typing", "numbers", "pathlib", "os", "numpy"))
+        ):
+            answers.append(False)
+        else:
+            answers.append(None)
+    if True in answers:
+        return Value(True, value.source)
+    return Value(Free("the type") if None in answers else False, value.source)
+
+
+def _type(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    data = _first(args).data
+    if len(args) == 1 and isinstance(data, Instance):
+        return Value(data.of)
+    return Value(Free("a type"))
+
+
+def _issubclass(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    if len(args) == 2 and isinstance(args[0].data, Class) and isinstance(args[1].data, Class):
+        return Value(args[1].data in expressions.linear(m, args[0].data))
+    return Value(Free("issubclass"))
+
+
+def _setattr(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import statements
+
+    if len(args) == 3 and isinstance(args[1].data, str):
+        statements._store_attribute(m, args[0], args[1].data, m.under_control(args[2]))
+    return Value(None)
+
+
+def _str(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    value = _first(args)
+    if not args:
+        return Value("")
+    if is_constant(value.data):
+        return Value(str(value.data), value.source)
+    if isinstance(value.data, Unknown):
+        return value
+    text = text_of(m, value)
+    return Value(text if text is not None else Free("a text"), value.source)
+
+
+def _callable(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    data = _first(args).data
+    if isinstance(data, (Function, Bound, Partial, Class, Builtin)):
+        return Value(True)
+    return Value(False if is_constant(data) else Free("callable"))
+
+
+def _next(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    value = _first(args)
+    elements = expressions.iterate(m, value, site)
+    if elements:
+        return elements[0]
+    if elements == []:
+        if len(args) > 1:
+            return args[1].derived(value.source)
+        raise Raised("StopIteration", "", site)
+    return Value(value.data if isinstance(value.data, Unknown) else Free("an element"), value.source)
+
+
+def _nothing(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return Value(None)
+
+
+def _same(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return _first(args)
+
+
+def _real(function: Callable[..., Any]) -> Callable[[Machine, Site, Args, Keywords], Value]:
+    def run(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+        return pure(m, function, site, args, keywords, getattr(function, "__name__", ""))
+
+    return run
+
+
+def _dir(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return Value(List([], m.depth, open=True))
+
+
+# The standard library and its like.
+
+
+def _partial(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    if not args:
+        return Value(Free("partial"))
+    return Value(Partial(args[0], tuple(args[1:]), keywords, site))
+
+
+def _cache(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    if args and isinstance(args[0].data, (Function, Partial, Bound, Builtin)):
+        return args[0]
+    return Value(Wrapper("cache"))
+
+
+def _wraps(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return Value(Wrapper("wraps"))
+
+
+def _getenv(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    key = args[0] if args else keywords.get("key", Value(Free("a name")))
+    default = args[1] if len(args) > 1 else keywords.get("default", Value(None))
+    if not isinstance(key.data, str):
+        return Value(Free("an environment variable"))
+    given = dict(m.host.environment)
+    return Value(given[key.data]) if key.data in given else default
+
+
+def environment(m: Machine) -> Value:
+    """``os.environ``: what the user gave, and nothing else."""
+    return lift(dict(m.host.environment))
+
+
+def _find_spec(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    name = _first(args).data
+    if not isinstance(name, str):
+        return Value(Free("a module"))
+    known = m.index.importable(name)
+    if known is None or (known and m.index.find(name) is None and "." in name):
+        return Value(Free(f"{name} may be installed"))
+    return Value(Found(name)) if known else Value(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A module specification that was found."""
+
+    name: str
+
+
+def _import_module(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import imports
+
+    name = _first(args).data
+    if not isinstance(name, str):
+        return Value(Free("a module"))
+    if m.index.importable(name) is None:
+        m.may_raise = True
+    elif m.index.importable(name) is False:
+        raise Raised("ModuleNotFoundError", f"No module named {name!r}", site)
+    return imports.module_value(m, name)
+
+
+def _path(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return pure(m, PurePosixPath, site, args, {}, "Path")
+
+
+def _home(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return Value(PurePosixPath("/<home>"))
+
+
+def _version(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    def parse(text: Any) -> Any:
+        try:
+            return Version(str(text))
+        except InvalidVersion as error:
+            raise ValueError(str(error)) from None
+
+    return pure(m, parse, site, args[:1], {}, "Version")
+
+
+def _namespace(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    import ast
+
+    node = ast.ClassDef(name="SimpleNamespace", bases=[], keywords=[], body=[], decorator_list=[])
+    return Value(Instance(Class(node, "types", "SimpleNamespace", (), {}), dict(keywords), depth=m.depth))
+
+
+def _auto(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return Value(External("enum.auto()"))
+
+
+def _cast(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return args[1] if len(args) > 1 else Value(Free("cast"))
+
+
+def _product(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    lists = [expressions.iterate(m, value, site) for value in args]
+    known = [elements for elements in lists if elements is not None]
+    if len(known) != len(lists) or "repeat" in keywords:
+        return Value(List([], m.depth, open=True))
+    return Value(
+        List([Value(tuple(row)) for row in itertools.islice(itertools.product(*known), 4096)], m.depth)
+    )
+
+
+def _chain(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    result: list[Value] = []
+    is_open = False
+    for value in args:
+        elements = expressions.iterate(m, value, site)
+        if elements is None:
+            is_open = True
+        else:
+            result.extend(elements)
+    return Value(List(result, m.depth, is_open))
+
+
+def _exists(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    value = _first(args)
+    try:
+        return Value(path_exists(m, str(plain(value))), value.source)
+    except ValueError:
+        return Value(Free("a file may exist"))
+
+
+def path_exists(m: Machine, path: str) -> bool | Free:
+    """Whether a file or folder exists: inside the scanned root that is known, outside it free."""
+    if path.startswith(ROOT):
+        return m.index.has_path(posixpath.normpath(path.removeprefix(ROOT)))
+    return Free(f"{path} may exist")
+
+
+def _distribution(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return Value(Free("an installed version"))
+
+
+def _field(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    if "default" in keywords:
+        return keywords["default"]
+    if "default_factory" in keywords:
+        return m.call(keywords["default_factory"], [], {}, site)
+    return Value(Free("a field"))
+
+
+def _regex(name: str) -> Callable[[Machine, Site, Args, Keywords], Value]:
+    def run(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+        if name in ("match", "search", "fullmatch"):
+            try:
+                found = getattr(re, name)(plain(args[0]), plain(args[1]))
+            except (ValueError, IndexError, re.error, TypeError):
+                return m.unknown(
+                    f"re.{name} of values that are not known", site, combine(*(a.source for a in args))
+                )
+            source = combine(*(a.source for a in args))
+            if found is None:
+                return Value(None, source)
+            return Value(Matched(found.group(0), found.groups()), source)
+        return pure(m, getattr(re, name), site, args, keywords, f"re.{name}")
+
+    return run
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A match of a regular expression."""
+
+    whole: str
+    groups: tuple[str | None, ...]
+
+
+def _warn(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return Value(None)
+
+
+_SIMPLE: dict[str, Callable[[Machine, Site, Args, Keywords], Value]] = {
+    "len": _len,
+    "bool": _bool,
+    "list": _collection("list"),
+    "tuple": _collection("tuple"),
+    "set": _collection("set"),
+    "frozenset": _collection("set"),
+    "dict": _collection("dict"),
+    "sorted": _sorted,
+    "any": _any(Truth.TRUE),
+    "all": _any(Truth.FALSE),
+    "map": _map,
+    "filter": _filter,
+    "zip": _zip,
+    "enumerate": _enumerate,
+    "range": _range,
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "setattr": _setattr,
+    "isinstance": _isinstance,
+    "issubclass": _issubclass,
+    "type": _type,
+    "str": _str,
+    "callable": _callable,
+    "next": _next,
+    "iter": _same,
+    "print": _nothing,
+    "dir": _dir,
+    "repr": _real(repr),
+    "int": _real(int),
+    "float": _real(float),
+    "abs": _real(abs),
+    "min": _real(min),
+    "max": _real(max),
+    "sum": _real(sum),
+    "round": _real(round),
+    "pow": _real(pow),
+    "divmod": _real(divmod),
+    "ord": _real(ord),
+    "chr": _real(chr),
+    "hex": _real(hex),
+    "bin": _real(bin),
+    "hash": _real(hash),
+    "bytes": _real(bytes),
+    "format": _real(format),
+    "reversed": _real(lambda items: list(reversed(items))),
+}
+
+
+def _builtins() -> dict[str, Value]:
+    table = {name: Value(Builtin(name, run)) for name, run in _SIMPLE.items()}
+    for name in dir(builtins):
+        found = getattr(builtins, name)
+        if name not in table and isinstance(found, type):
+            table[name] = Value(Builtin(name, _made))
+    for name in ("True", "False", "None", "Ellipsis"):
+        table[name] = Value({"True": True, "False": False, "None": None}.get(name, ...))
+    table["property"] = Value(Wrapper("property"))
+    table["classmethod"] = Value(Wrapper("classmethod"))
+    table["staticmethod"] = Value(Wrapper("staticmethod"))
+    return table
+
+
+def _made(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    return Value(Free("an object"), combine(*(value.source for value in args)))
+
+
+BUILTINS: dict[str, Value] = _builtins()
+
+
+def _module_functions(module: str, names: str) -> dict[str, Any]:
+    found = importlib.import_module(module)
+    return {f"{module}.{name}": Builtin(name, _real(getattr(found, name))) for name in names.split()}
+
+
+def _models() -> dict[str, Any]:
+    table: dict[str, Any] = {
+        "functools.partial": Builtin("partial", _partial),
+        "functools.lru_cache": Builtin("lru_cache", _cache),
+        "functools.cache": Builtin("cache", _cache),
+        "functools.wraps": Builtin("wraps", _wraps),
+        "functools.cached_property": Wrapper("cached_property"),
+        "os.getenv": Builtin("getenv", _getenv),
+        "os.path.exists": Builtin("exists", _exists),
+        "os.path.isfile": Builtin("isfile", _exists),
+        "os.path.isdir": Builtin("isdir", _exists),
+        "os.makedirs": Builtin("makedirs", _nothing),
+        "importlib.util.find_spec": Builtin("find_spec", _find_spec),
+        "importlib.import_module": Builtin("import_module", _import_module),
+        "importlib.metadata.version": Builtin("version", _distribution),
+        "pathlib.Path": Builtin("Path", _path),
+        "pathlib.PurePath": Builtin("Path", _path),
+        "pathlib.PosixPath": Builtin("Path", _path),
+        "Path.home": Builtin("home", _home),
+        "Path.cwd": Builtin("cwd", _home),
+        "packaging.version.parse": Builtin("parse", _version),
+        "packaging.version.Version": Builtin("Version", _version),
+        "types.SimpleNamespace": Builtin("SimpleNamespace", _namespace),
+        "argparse.Namespace": Builtin("Namespace", _namespace),
+        "enum.auto": Builtin("auto", _auto),
+        "typing.cast": Builtin("cast", _cast),
+        "itertools.product": Builtin("product", _product),
+        "itertools.chain": Builtin("chain", _chain),
+        "dataclasses.field": Builtin("field", _field),
+        "copy.copy": Builtin("copy", _same),
+        "copy.deepcopy": Builtin("deepcopy", _same),
+        "warnings.warn": Builtin("warn", _warn),
+        "typing.TYPE_CHECKING": False,
+        "collections.OrderedDict": Builtin("dict", _collection("dict")),
+        "collections.defaultdict": Builtin(
+            "defaultdict", lambda m, site, args, keywords: Value(Dict({}, m.depth, open=True))
+        ),
+    }
+    for name in ("match", "search", "fullmatch", "findall", "sub", "split", "escape"):
+        table[f"re.{name}"] = Builtin(name, _regex(name))
+    table |= _module_functions("os.path", "join basename dirname splitext normpath abspath split")
+    table |= _module_functions("math", "ceil floor log log2 sqrt prod gcd pow")
+    table |= _module_functions("operator", "add mul eq ge gt le lt")
+    table |= _module_functions("shlex", "split join quote")
+    return table
+
+
+MODELS: dict[str, Any] = _models()
+
+
+# Methods of containers and paths.
+
+Method = Callable[["Machine", Site, Value, Args, Keywords], Value]
+
+
+def _append(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import statements
+
+    statements.extend(m, owner.data, [_first(args)])
+    return Value(None)
+
+
+def _extend(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions, statements
+
+    value = _first(args)
+    statements.extend(m, owner.data, expressions.iterate(m, value, site))
+    return Value(None)
+
+
+def _insert(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    if len(args) == 2 and isinstance(args[0].data, int):
+        owner.data.open = owner.data.open or m.depth > owner.data.depth
+        owner.data.items.insert(args[0].data, args[1])
+    else:
+        owner.data.open = True
+    return Value(None)
+
+
+def _copy(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    data = owner.data
+    return Value(type(data)(data.items.copy(), m.depth, data.open), owner.source)
+
+
+def _disturb(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    owner.data.open = True
+    return Value(Free("an element"))
+
+
+def _remove(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    try:
+        wanted = plain(_first(args))
+        position = [plain(item) for item in owner.data.items].index(wanted)
+    except ValueError:
+        return _disturb(m, site, owner, args, keywords)
+    if m.depth > owner.data.depth:
+        return _disturb(m, site, owner, args, keywords)
+    del owner.data.items[position]
+    return Value(None)
+
+
+def _get(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions
+
+    key = _first(args)
+    default = args[1] if len(args) > 1 else keywords.get("default", Value(None))
+    try:
+        found = expressions.item(m, owner, key, site)
+    except Raised:
+        return default.derived(key.source, owner.source)
+    if isinstance(found.data, Free) and not isinstance(key.data, Unknown):
+        return join([found, default]).derived(key.source)
+    return found
+
+
+def _keys(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    return Value(List([key for key, _ in owner.data.items.values()], m.depth, owner.data.open), owner.source)
+
+
+def _values(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    return Value(
+        List([m.force(value) for _, value in owner.data.items.values()], m.depth, owner.data.open),
+        owner.source,
+    )
+
+
+def _items(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    pairs = [Value((key, m.force(value))) for key, value in owner.data.items.values()]
+    return Value(List(pairs, m.depth, owner.data.open), owner.source)
+
+
+def _update(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    data = owner.data
+    if m.depth > data.depth:
+        data.open = True
+    for value in args:
+        if isinstance(value.data, Dict) and isinstance(data, Dict):
+            data.items.update(value.data.items)
+            data.open = data.open or value.data.open
+        elif isinstance(value.data, (Set, List, tuple)) and isinstance(data, Set):
+            _add_all(m, site, data, value)
+        else:
+            data.open = True
+    if isinstance(data, Dict):
+        data.items.update({name: (Value(name), value) for name, value in keywords.items()})
+    return Value(None)
+
+
+def _add_all(m: Machine, site: Site, data: Set, value: Value) -> None:
+    from analyzer.python import expressions
+
+    for element in expressions.iterate(m, value, site) or []:
+        _add_member(m, data, element)
+
+
+def _add_member(m: Machine, data: Set, element: Value) -> None:
+    try:
+        data.items[plain(element)] = m.under_control(element)
+    except (ValueError, TypeError):
+        data.open = True
+    if m.depth > data.depth:
+        data.open = True
+
+
+def _add(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    _add_member(m, owner.data, _first(args))
+    return Value(None)
+
+
+def _set_default(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    try:
+        wanted = plain(_first(args))
+    except ValueError:
+        owner.data.open = True
+        return Value(Free("an item"))
+    if wanted not in owner.data.items:
+        owner.data.items[wanted] = (args[0], args[1] if len(args) > 1 else Value(None))
+    return owner.data.items[wanted][1]
+
+
+def _pop_key(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    found = _get(m, site, owner, args, keywords)
+    try:
+        wanted = plain(_first(args))
+        if m.depth > owner.data.depth:
+            owner.data.open = True
+        else:
+            owner.data.items.pop(wanted, None)
+    except ValueError:
+        owner.data.open = True
+    return found
+
+
+def _index(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    return pure(m, lambda items, wanted: items.index(wanted), site, [owner, _first(args)], {}, "index")
+
+
+_METHODS: dict[type, dict[str, Method]] = {
+    List: {
+        "append": _append,
+        "extend": _extend,
+        "insert": _insert,
+        "copy": _copy,
+        "pop": _disturb,
+        "remove": _remove,
+        "clear": _disturb,
+        "sort": lambda m, site, owner, args, keywords: Value(None),
+        "reverse": lambda m, site, owner, args, keywords: Value(None),
+        "index": _index,
+        "count": lambda m, site, owner, args, keywords: Value(Free("a count")),
+    },
+    Dict: {
+        "get": _get,
+        "keys": _keys,
+        "values": _values,
+        "items": _items,
+        "update": _update,
+        "copy": _copy,
+        "setdefault": _set_default,
+        "pop": _pop_key,
+        "clear": _disturb,
+    },
+    Set: {
+        "add": _add,
+        "update": _update,
+        "copy": _copy,
+        "discard": _disturb,
+        "remove": _disturb,
+        "pop": _disturb,
+        "clear": _disturb,
+    },
+}
+
+
+def _path_same(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    return Value(PurePosixPath(os.path.normpath(str(owner.data))), owner.source)
+
+
+def _path_exists(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    return Value(path_exists(m, str(owner.data)), owner.source)
+
+
+def _read_text(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    path = str(owner.data)
+    if path.startswith(ROOT):
+        text = m.index.text(posixpath.normpath(path.removeprefix(ROOT)))
+        if text is not None:
+            return Value(text)
+    return Value(Free("the content of a file"))
+
+
+def _glob(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    return Value(List([], m.depth, open=True))
+
+
+_PATH_METHODS: dict[str, Method] = {
+    "resolve": _path_same,
+    "absolute": _path_same,
+    "expanduser": _path_same,
+    "exists": _path_exists,
+    "is_file": _path_exists,
+    "is_dir": _path_exists,
+    "read_text": _read_text,
+    "mkdir": lambda m, site, owner, args, keywords: Value(None),
+    "write_text": lambda m, site, owner, args, keywords: Value(None),
+    "unlink": lambda m, site, owner, args, keywords: Value(None),
+    "touch": lambda m, site, owner, args, keywords: Value(None),
+    "glob": _glob,
+    "rglob": _glob,
+    "iterdir": _glob,
+    "open": lambda m, site, owner, args, keywords: Value(Free("a file")),
+    "stat": lambda m, site, owner, args, keywords: Value(Free("a file's state")),
+}

@@ -1,0 +1,257 @@
+"""The partial evaluator: one machine for each architecture; its state and its seams."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from analyzer.python import calls, expressions, imports, statements
+from analyzer.python.device import Host
+from analyzer.python.modules import ModuleIndex, Source
+from analyzer.python.statements import Outcome
+from analyzer.python.values import (
+    Class,
+    Free,
+    Function,
+    FunctionNode,
+    Lazy,
+    Module,
+    Origin,
+    Provenance,
+    Scope,
+    Site,
+    Unknown,
+    Value,
+)
+
+#: Nodes that one walk may visit before it gives up.
+STEPS = 400_000
+#: Depth of calls that are followed.
+CALLS = 40
+
+
+class Budget(Exception):
+    """A walk took more steps than it may."""
+
+
+@dataclass(slots=True)
+class ModuleState:
+    """A module of the tree as it stands on this machine."""
+
+    source: Source
+    scope: Scope
+    done: bool = False
+
+    @property
+    def names(self) -> dict[str, Value]:
+        return self.scope.names
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """A running function, class body or module."""
+
+    module: ModuleState
+    qualname: str
+    scope: Scope
+    is_module: bool = False
+    owner: Class | None = None
+    function: Function | None = None
+    receiver: Value | None = None
+    result: Value | None = None
+    returns: list[Value] = field(default_factory=list)
+    handled: Value | None = None
+
+    @property
+    def file(self) -> str:
+        return self.module.source.file
+
+    def site(self, node: ast.AST) -> Site:
+        """Where a node stands."""
+        line = getattr(node, "lineno", 0)
+        return Site(
+            self.file, line, getattr(node, "end_lineno", line) or line, getattr(node, "col_offset", 0) + 1
+        )
+
+
+class Recorder(Protocol):
+    """Who is told what the evaluated code does."""
+
+    def decision(
+        self, m: Machine, frame: Frame, node: ast.AST, kind: str, test: Value, owner: ast.AST
+    ) -> Provenance | None:
+        """A condition was evaluated; gives back the provenance that what hangs on it shall carry."""
+
+    def called(
+        self, m: Machine, frame: Frame, node: ast.Call, callee: Value, args: list[Value], result: Value
+    ) -> None:
+        """A call was evaluated."""
+
+    def unresolved(self, site: Site, what: str, why: str) -> None:
+        """Something that depends on the architecture was not understood."""
+
+
+class Machine:
+    """Evaluates the scanned Python for one host.
+
+    ``depth`` counts the open branches whose taking is free; an object made at a smaller depth is changed
+    only *perhaps* inside them. ``control`` holds the provenance of the decisions under which it runs.
+    """
+
+    def __init__(self, host: Host, index: ModuleIndex, recorder: Recorder) -> None:
+        self.host = host
+        self.index = index
+        self.recorder = recorder
+        self.modules: dict[str, ModuleState] = {}
+        self.control: list[Provenance] = []
+        self.depth = 0
+        self.steps = 0
+        self.stack: list[Frame] = []
+        self.may_raise = False
+        self.calls = 0
+        self.calling: tuple[ast.Call, Frame] | None = None
+        self.call_limit = CALLS
+        self.budget = Budget
+        self.symbolic: dict[int, Value] = {}
+        self.results: dict[object, Value] = {}
+        self.follow: calls.Follow = lambda function, args, keywords, tainted: True
+
+    # Seams: the parts of the evaluator meet here.
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Value:
+        """The value of an expression.
+
+        Raises:
+            Raised: the evaluated code raises.
+            Budget: the walk took too long.
+        """
+        self.steps += 1
+        if self.steps > STEPS:
+            raise Budget
+        handler = expressions.HANDLERS.get(type(node))
+        if handler is None:
+            return self.unknown(f"{type(node).__name__} is not modelled", frame.site(node), None)
+        return handler(self, node, frame)
+
+    def execute(self, body: list[ast.stmt], frame: Frame) -> Outcome:
+        """Run statements in order; what a ``return`` gives is left in ``frame.result``."""
+        return statements.block(self, body, frame)
+
+    def call(
+        self,
+        callee: Value,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: Site,
+        rest: bool = False,
+    ) -> Value:
+        """The result of a call; ``rest``: further arguments are given that are not known."""
+        return calls.call(self, callee, args, keywords, site, rest)
+
+    def attribute(self, value: Value, name: str, site: Site) -> Value:
+        """``value.name``."""
+        return expressions.attribute(self, value, name, site)
+
+    def body(self, function: Function) -> list[ast.stmt]:
+        """The statements of a function (a lambda's expression as one ``return``)."""
+        node: FunctionNode = function.node
+        if isinstance(node, ast.Lambda):
+            return [ast.Return(value=node.body, lineno=node.lineno, col_offset=node.col_offset)]
+        return self.state(function.module).source.parsed.body(node)
+
+    # Modules.
+
+    def state(self, name: str) -> ModuleState:
+        """A module of the tree, executed as far as it is (a module in the middle of an import is not done).
+
+        Raises:
+            KeyError: there is no such module in the tree.
+        """
+        state = self.modules.get(name)
+        if state is None:
+            source = self.index.find(name)
+            if source is None:
+                raise KeyError(name)
+            state = self.modules[name] = ModuleState(source, Scope(None))
+            with self.aside():
+                imports.run_module(self, state)
+            state.done = True
+        return state
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Run something that the present control flow does not decide, such as another module's body."""
+        saved = self.control, self.depth, self.may_raise
+        self.control, self.depth = [], 0
+        try:
+            yield
+        finally:
+            self.control, self.depth, self.may_raise = saved
+
+    def force(self, value: Value) -> Value:
+        """The value behind a name that is computed when first read."""
+        while isinstance(value.data, Lazy):
+            lazy = value.data
+            if lazy.running:
+                return Value(Free("a name that is defined by itself"))
+            lazy.running = True
+            try:
+                with self.aside():
+                    value = lazy.compute(self)
+            finally:
+                lazy.running = False
+        return value
+
+    def named(self, dotted: str) -> Value:
+        """The value of a dotted name of the tree, such as ``pkg.mod.Class.method``.
+
+        Raises:
+            KeyError: no module is a prefix of the name, or an attribute is missing.
+        """
+        parts = dotted.split(".")
+        for cut in range(len(parts), 0, -1):
+            module = ".".join(parts[:cut])
+            if self.index.find(module) is None:
+                continue
+            value = Value(Module(module))
+            site = Site(self.index.path(module), 1, 1, 1)
+            for name in parts[cut:]:
+                value = self.attribute(value, name, site)
+            return value
+        raise KeyError(dotted)
+
+    # Provenance.
+
+    def place(self, value: Value, site: Site, what: str) -> Value:
+        """The value with one more place on its way, if it comes from a door."""
+        source = value.source
+        if source is None or not source.door:
+            return value
+        return Value(value.data, Provenance(Origin.PLACE, (source,), site, what))
+
+    def under_control(self, value: Value) -> Value:
+        """The value as it is when stored here: what decided that this runs is among its sources."""
+        if not self.control:
+            return value
+        return value.derived(*self.control)
+
+    @contextmanager
+    def controlled(self, source: Provenance | None) -> Iterator[None]:
+        """Run under a decision of that provenance."""
+        if source is None or not source.door:
+            yield
+            return
+        self.control.append(source)
+        try:
+            yield
+        finally:
+            self.control.pop()
+
+    def unknown(self, why: str, site: Site, source: Provenance | None) -> Value:
+        """What is not understood: unknown if a door has a part in it, free otherwise."""
+        if source is not None and source.door:
+            return Value(Unknown(why, site), source)
+        return Value(Free(why), source)

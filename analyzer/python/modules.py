@@ -1,0 +1,129 @@
+"""The modules of a tree by dotted name, and whether what lies outside it can be imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from analyzer import data
+from analyzer.python.syntax import ParsedFile, parse
+
+
+@dataclass(eq=False)
+class Source:
+    """A module's file. ``package``: it is an ``__init__.py``."""
+
+    name: str
+    file: str
+    package: bool
+    read: Callable[[str], bytes]
+
+    @cached_property
+    def data(self) -> bytes:
+        return self.read(self.file)
+
+    @cached_property
+    def parsed(self) -> ParsedFile:
+        """The lowered syntax tree; parsed when first asked for."""
+        return parse(self.data)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.data.decode("utf-8", "replace").splitlines()
+
+
+class ModuleIndex:
+    """All modules under a root.
+
+    Args:
+        files: tree-relative paths of all files.
+        read: gives a file's bytes.
+        required: distributions that the scanned packages require without a condition: they import.
+    """
+
+    def __init__(
+        self, files: Iterable[str], read: Callable[[str], bytes], required: Iterable[str] = ()
+    ) -> None:
+        self.sources: dict[str, Source] = {}
+        self.folders: set[str] = set()
+        self.files = frozenset(files)
+        self.read = read
+        self.count_stores: Callable[[], dict[str, int]] = dict
+        self._stores: dict[str, int] | None = None
+        self._paths: set[str] = set()
+        for file in sorted(self.files):
+            if not file.endswith(".py"):
+                continue
+            parts = file.removesuffix(".py").split("/")
+            package = parts[-1] == "__init__"
+            if package:
+                parts = parts[:-1]
+            if not parts or not all(part.isidentifier() for part in parts):
+                continue
+            name = ".".join(parts)
+            self.sources.setdefault(name, Source(name, file, package, read))
+            for cut in range(1, len(parts)):
+                self.folders.add(".".join(parts[:cut]))
+        self.required = {_normal(name) for name in required}
+
+    def find(self, name: str) -> Source | None:
+        """The module of that dotted name; a folder without ``__init__`` is an empty package."""
+        source = self.sources.get(name)
+        if source is None and name in self.folders:
+            source = self.sources[name] = Source(name, name.replace(".", "/"), True, lambda _: b"")
+        return source
+
+    def has_path(self, path: str) -> bool:
+        """Whether the tree has such a file or folder."""
+        if not self._paths:
+            for file in self.files:
+                self._paths.add(file)
+                while "/" in file:
+                    file = file.rpartition("/")[0]
+                    if file in self._paths:
+                        break
+                    self._paths.add(file)
+        return path in self._paths
+
+    def text(self, path: str) -> str | None:
+        """The text of a file of the tree."""
+        if path not in self.files:
+            return None
+        return self.read(path).decode("utf-8", "replace")
+
+    def attribute_stores(self, name: str) -> int:
+        """How many places of the tree assign an attribute of that name (an upper bound)."""
+        if self._stores is None:
+            self._stores = self.count_stores()
+        return self._stores.get(name, 0)
+
+    def path(self, name: str) -> str:
+        """The file of a module."""
+        source = self.find(name)
+        return source.file if source is not None else name.replace(".", "/")
+
+    def importable(self, name: str) -> bool | None:
+        """Whether ``import name`` succeeds: in the tree, in the standard library or required (True),
+        known to be absent (False), or open (None).
+
+        A dotted name outside the tree is judged by its first part.
+        """
+        top = name.partition(".")[0]
+        if self.find(name) is not None:
+            return True
+        if self.find(top) is not None:
+            return False
+        if top in sys.stdlib_module_names:
+            return True
+        names = data.table("contracts")["import_names"]
+        if top in names["assumed"]:
+            return True
+        if _normal(names["distribution"].get(top, top)) in self.required:
+            return True
+        return None
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")

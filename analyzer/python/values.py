@@ -1,0 +1,464 @@
+"""The values of the partial evaluator, and where each comes from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Union
+
+from packaging.version import Version
+
+if TYPE_CHECKING:
+    from analyzer.python.evaluate import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A source location: tree-relative file and 1-based line span and column."""
+
+    file: str
+    line: int
+    end_line: int
+    column: int
+
+
+class Origin(Enum):
+    """What a provenance node stands for."""
+
+    DOOR = "door"  # a device answer: what it is called
+    TOOLKIT = "toolkit"  # the toolkit's version: decides, but is no device answer
+    PLACE = "place"  # a line through which the value went
+    ARGUMENT = "argument"  # an expression given for a parameter; key: the call
+    CHECK = "check"  # a device answer compared with an argument; key: the argument's node
+    RETURN = "return"  # the result of a call; key: the call
+    GATE = "gate"  # a decision: what hangs on it only forwards it
+    JOIN = "join"  # several of the above
+
+
+class Provenance:
+    """Where a value comes from: a directed acyclic graph back to the doors.
+
+    ``door``: a device answer is among its sources. ``direct``: one is, without a gate in between.
+    ``checks``: arguments with which a device answer was compared inside the call that they were given to.
+    """
+
+    __slots__ = ("checks", "direct", "door", "key", "kind", "parents", "site", "what", "written")
+
+    def __init__(
+        self,
+        kind: Origin,
+        parents: tuple[Provenance, ...] = (),
+        site: Site | None = None,
+        what: str = "",
+        key: Any = None,
+        written: Any = None,
+    ) -> None:
+        self.written = written
+        """For an argument: its node and the frame that it is written in."""
+        self.kind = kind
+        self.parents = parents
+        self.site = site
+        self.what = what
+        self.key = key
+        self.door = kind is Origin.DOOR or any(p.door for p in parents)
+        self.direct = kind is Origin.DOOR or (kind is not Origin.GATE and any(p.direct for p in parents))
+        checks: tuple[Provenance, ...] = ()
+        if kind is Origin.CHECK:
+            checks = (key,)
+        if kind is not Origin.GATE:
+            for parent in parents:
+                for check in parent.checks:
+                    if check not in checks and not (kind is Origin.RETURN and check.key == key):
+                        checks += (check,)
+        self.checks = checks
+
+    def walk(self, through_gates: bool = True) -> Iterator[Provenance]:
+        """Every node once, from the value back to its sources, in reading order."""
+        seen: set[int] = set()
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            if node.kind is Origin.GATE and not through_gates:
+                continue
+            stack.extend(reversed(node.parents))
+
+
+def combine(*sources: Provenance | None) -> Provenance | None:
+    """The provenance of a value computed from several."""
+    unique: list[Provenance] = []
+    for source in sources:
+        if source is not None and not any(source is known for known in unique):
+            unique.append(source)
+    if not unique:
+        return None
+    if len(unique) == 1:
+        return unique[0]
+    return Provenance(Origin.JOIN, tuple(unique))
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Decided by something other than the architecture."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A part that depends on the architecture could not be decided; ``site`` is where that became clear."""
+
+    why: str
+    site: Site | None = None
+
+
+class Choice:
+    """One of a few known values; which of them is free."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: tuple[Value, ...]) -> None:
+        self.options = options
+
+
+class Value:
+    """A piece of data and its provenance (``None``: no door, no argument)."""
+
+    __slots__ = ("data", "source")
+
+    def __init__(self, data: Data, source: Provenance | None = None) -> None:
+        self.data = data
+        self.source = source
+
+    @property
+    def tainted(self) -> bool:
+        """A device answer is among its sources."""
+        return self.source is not None and self.source.door
+
+    def derived(self, *sources: Provenance | None) -> Value:
+        """The same data with further sources."""
+        source = combine(self.source, *sources)
+        return self if source is self.source else Value(self.data, source)
+
+    def __repr__(self) -> str:
+        return f"Value({self.data!r}{', tainted' if self.tainted else ''})"
+
+
+class List:
+    """A mutable sequence; ``open``: elements may be missing or come on top."""
+
+    __slots__ = ("depth", "items", "open")
+
+    def __init__(self, items: list[Value], depth: int = 0, open: bool = False) -> None:
+        self.items = items
+        self.depth = depth
+        self.open = open
+
+
+class Dict:
+    """A mapping from hashable constants; ``open``: further keys may exist."""
+
+    __slots__ = ("depth", "items", "open")
+
+    def __init__(self, items: dict[Any, tuple[Value, Value]], depth: int = 0, open: bool = False) -> None:
+        self.items = items
+        self.depth = depth
+        self.open = open
+
+
+class Set:
+    """A set of hashable constants; ``open``: further members may exist."""
+
+    __slots__ = ("depth", "items", "open")
+
+    def __init__(self, items: dict[Any, Value], depth: int = 0, open: bool = False) -> None:
+        self.items = items
+        self.depth = depth
+        self.open = open
+
+
+class Scope:
+    """Local names of a running function (or class body), with the scope that encloses it."""
+
+    __slots__ = ("names", "outer", "parent")
+
+    def __init__(self, parent: Scope | None) -> None:
+        self.names: dict[str, Value] = {}
+        self.parent = parent
+        self.outer: frozenset[str] = frozenset()
+        """Names declared ``global`` or ``nonlocal``."""
+
+
+FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function of the scanned tree. ``owner`` is the class whose body holds it."""
+
+    node: FunctionNode
+    module: str
+    qualname: str
+    scope: Scope | None
+    defaults: dict[str, Value]
+    owner: Class | None = None
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rpartition(".")[2]
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    """A class of the scanned tree."""
+
+    node: ast.ClassDef
+    module: str
+    qualname: str
+    bases: tuple[Value, ...]
+    attributes: dict[str, Value]
+    fields: tuple[str, ...] = ()
+    """Annotated names in order, for dataclasses and named tuples."""
+    decorators: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Instance:
+    """An object. ``symbolic``: not built here; attributes that are not known are free."""
+
+    of: Class
+    attributes: dict[str, Value]
+    symbolic: bool = False
+    depth: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Bound:
+    """A method and the object it was taken from."""
+
+    function: Value
+    receiver: Value
+
+
+@dataclass(slots=True, eq=False)
+class Partial:
+    """``functools.partial``."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: dict[str, Value]
+    site: Site
+    bound: Site | None = None
+    """The assignment that first gave it a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of the scanned tree, by dotted name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something outside the tree, by the dotted path that leads to it (calls are written ``()``)."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """A decorator or factory that gives back the function it is given (``lru_cache(...)``)."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Builtin:
+    """A function of the evaluator's own library model."""
+
+    name: str
+    run: Callable[[Machine, Site, list[Value], dict[str, Value]], Value]
+
+
+@dataclass(slots=True, eq=False)
+class Accessor:
+    """A property, class method or static method in a class body."""
+
+    kind: str
+    function: Value
+
+
+@dataclass(slots=True, eq=False)
+class Handle:
+    """What a build gives when it is loaded: its attributes are the exports of its sources."""
+
+    builds: tuple[Any, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Export:
+    """A function taken from a loaded build."""
+
+    builds: tuple[Any, ...]
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Lazy:
+    """A name whose value is computed when it is first read."""
+
+    compute: Callable[[Machine], Value]
+    running: bool = False
+
+
+Data = Any
+"""A constant, a tuple of :class:`Value`, or one of the classes of this module."""
+
+CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), PurePosixPath, Version, slice)
+
+
+def is_constant(data: Data) -> bool:
+    """A plain Python value that may be computed with."""
+    return isinstance(data, CONSTANTS)
+
+
+def undecided(data: Data) -> bool:
+    """Not a single known value."""
+    return isinstance(data, (Free, Unknown, Choice))
+
+
+def plain(value: Value) -> Any:
+    """The Python value behind constants and containers of constants.
+
+    Raises:
+        ValueError: some part is not a known constant.
+    """
+    data = value.data
+    if is_constant(data):
+        return data
+    if isinstance(data, tuple):
+        return tuple(plain(item) for item in data)
+    if isinstance(data, List) and not data.open:
+        return [plain(item) for item in data.items]
+    if isinstance(data, Dict) and not data.open:
+        return {key: plain(item) for key, (_, item) in data.items.items()}
+    if isinstance(data, Set) and not data.open:
+        return set(data.items)
+    raise ValueError("not a known constant")
+
+
+def lift(data: Any, source: Provenance | None = None, depth: int = 0) -> Value:
+    """The value of a plain Python object; the converse of :func:`plain`."""
+    if isinstance(data, Value):
+        return data
+    if isinstance(data, tuple):
+        return Value(tuple(lift(item, source, depth) for item in data), source)
+    if isinstance(data, list):
+        return Value(List([lift(item, source, depth) for item in data], depth), source)
+    if isinstance(data, dict):
+        items = {key: (lift(key, source, depth), lift(item, source, depth)) for key, item in data.items()}
+        return Value(Dict(items, depth), source)
+    if isinstance(data, (set, frozenset)):
+        return Value(Set({item: lift(item, source, depth) for item in data}, depth), source)
+    return Value(data, source)
+
+
+def join(values: list[Value], limit: int = 6) -> Value:
+    """A value that is one of these, which of them being free."""
+    options: list[Value] = []
+    unknown: Value | None = None
+    for value in values:
+        parts = value.data.options if isinstance(value.data, Choice) else (value,)
+        for part in parts:
+            if isinstance(part.data, Unknown):
+                unknown = part
+            elif not any(same(part, known) for known in options):
+                options.append(part)
+    source = combine(*(value.source for value in values))
+    if unknown is not None:
+        return Value(unknown.data, source)
+    if len(options) == 1:
+        return options[0].derived(source)
+    if not options or len(options) > limit:
+        return Value(Free("one of many values"), source)
+    return Value(Choice(tuple(options)), source)
+
+
+def same(left: Value, right: Value) -> bool:
+    """Surely the same data (constants by value, objects by identity)."""
+    a, b = left.data, right.data
+    if a is b:
+        return True
+    if isinstance(a, Free) and isinstance(b, Free):
+        return True
+    if is_constant(a) and is_constant(b):
+        return type(a) is type(b) and bool(a == b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, (External, Module, Wrapper)):
+        return bool(a == b)
+    if isinstance(a, Bound) and isinstance(b, Bound):
+        return same(a.function, b.function) and same(a.receiver, b.receiver)
+    return False
+
+
+class Truth(Enum):
+    """The truth of a condition on one architecture."""
+
+    TRUE = "true"
+    FALSE = "false"
+    FREE = "free"
+    UNKNOWN = "unknown"
+
+    def __invert__(self) -> Truth:
+        return _NEGATION[self]
+
+
+_NEGATION = {
+    Truth.TRUE: Truth.FALSE,
+    Truth.FALSE: Truth.TRUE,
+    Truth.FREE: Truth.FREE,
+    Truth.UNKNOWN: Truth.UNKNOWN,
+}
+
+
+def truth(value: Value) -> Truth:
+    """The truth value in the sense of Python's ``bool``."""
+    data = value.data
+    if isinstance(data, Unknown):
+        return Truth.UNKNOWN
+    if isinstance(data, (Free, External)):
+        return Truth.FREE
+    if isinstance(data, Choice):
+        found = {truth(option) for option in data.options}
+        if len(found) == 1:
+            return found.pop()
+        return Truth.UNKNOWN if Truth.UNKNOWN in found else Truth.FREE
+    if isinstance(data, (List, Dict, Set)):
+        if data.open:
+            return Truth.FREE
+        return Truth.TRUE if data.items else Truth.FALSE
+    if isinstance(data, tuple) or is_constant(data):
+        return Truth.TRUE if data else Truth.FALSE
+    if isinstance(data, Instance):
+        return Truth.FREE if data.symbolic else Truth.TRUE
+    return Truth.TRUE
+
+
+class Raised(Exception):
+    """The evaluated code raises: class name, message text, where, and the exception's value."""
+
+    def __init__(self, kind: str, message: str, site: Site, value: Value | None = None) -> None:
+        super().__init__(f"{kind}: {message}")
+        self.kind = kind
+        self.message = message
+        self.site = site
+        self.value = value
