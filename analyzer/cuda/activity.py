@@ -61,8 +61,9 @@ class Branch:
 
     Masks: ``enclosing`` where the branch's surroundings are active (or may be), ``active`` where its own
     lines are, ``unknown`` where that could not be decided (``reason`` says why). ``arch_dependent``:
-    taking it depends on macros that differ between configurations, through its own condition or those
-    of the group's earlier branches. ``condition`` is empty for ``#else``; ``group`` is the line that opens the group.
+    taking it depends on macros that differ between configurations, through its own condition or those of
+    the group's earlier branches. ``condition`` is empty for ``#else``; ``group`` is the line that opens
+    the group.
     """
 
     file: str
@@ -95,8 +96,14 @@ class Visits:
     possible: int
     sure_by: list[int]
     possible_by: list[int]
-    outcomes: dict[int, tuple[Outcome, ...]]
-    reasons: dict[int, str]
+    outcomes: dict[int, tuple[Outcome, ...]] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, facts: FileDirectives) -> Visits:
+        """Nothing noted yet."""
+        count = len(facts.directives)
+        return cls(facts, 0, 0, [0] * count, [0] * count)
 
 
 class FileActivity:
@@ -143,7 +150,7 @@ class FileActivity:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """All lines of the file, in runs of equal masks; a conditional's own lines belong to its surroundings."""
+        """All lines, in runs of equal masks; a conditional's own lines belong to its surroundings."""
         visits = self._visits
         pieces: list[tuple[int, int, int]] = [(1, visits.sure, visits.possible)]
         outer = [(visits.sure, visits.possible)]

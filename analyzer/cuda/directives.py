@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from analyzer.cuda import tokens
@@ -20,16 +20,18 @@ CONTINUING = frozenset({"elif", "elifdef", "elifndef", "else"})
 CONDITIONAL = OPENING | CONTINUING | {"endif"}
 
 _CONTINUATION = re.compile(r"\\[ \t\f\v]*\r?\n")
+# Every alternative begins with a plain character, which lets the engine skip all others at once.
 _LEXEME = re.compile(
     r"""
-    \n(?P<lead>(?:[ \t\f\v\r]|/\*(?:.*?)\*/)*)(?:\#|%:)(?P<body>
+    \n(?=[ \t\f\v\r]*(?:\#|%:|/\*))(?P<lead>(?:[ \t\f\v\r]|/\*(?:.*?)\*/)*)(?:\#|%:)(?P<body>
         (?:[^\n/"']+|//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|["'/])*)
   | //[^\n]*
-  | /\*.*?(?:\*/|\Z)
+  | /\*[^*]*\*+(?:[^/*][^*]*\*+)*/
+  | /\*.*\Z                                                                     # never closed
   | "(?:(?<=\bR")|(?<=\bu8R")|(?<=\b[uUL]R"))(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
-  | "(?:\\.|[^"\\\n])*"
-  | [0-9](?<![\w][0-9])[\w.]*(?:'\w+)+
-  | '(?:\\.|[^'\\\n])*'
+  | "[^"\\\n]*(?:\\.[^"\\\n]*)*"
+  | '(?<=[0-9a-fA-F]')(?=[0-9a-fA-F])(?<!u8')                                   # between digits
+  | '[^'\\\n]*(?:\\.[^'\\\n]*)*'
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -45,8 +47,11 @@ _NOT_DEFINED = re.compile(r"!\s*defined\s*(?:\(\s*(\w+)\s*\)|(\w+))\Z")
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A macro definition. ``parameters`` is None for an object-like macro; a trailing ``...`` stands
-    for ``__VA_ARGS__``. ``body`` holds tokens, with ``" "`` for white space."""
+    """A macro definition.
+
+    ``parameters`` is None for an object-like macro; a trailing ``...`` stands for ``__VA_ARGS__``. ``body``
+    holds tokens, with ``" "`` for white space.
+    """
 
     name: str
     parameters: tuple[str, ...] | None
@@ -59,8 +64,8 @@ class Directive:
 
     ``text`` is what follows the keyword, without comments, white space collapsed. Lines and columns
     start at 1; ``column`` is that of the ``#``. ``following`` is, for a conditional, the index of the
-    next directive of its group (the number of directives where the group is never closed), else -1.
-    ``depth`` counts the open groups around it.
+    next directive of its group (the number of directives where the group is never closed), else -1. An
+    ``#else``, ``#elif`` or ``#endif`` without a group has a kind of its own (``stray else``).
     """
 
     kind: str
@@ -69,7 +74,6 @@ class Directive:
     column: int
     text: str
     following: int = -1
-    depth: int = 0
     condition: tuple[str, ...] = ()
     """Tokens to evaluate: ``#ifdef X`` is ``defined ( X )``; for ``#include``, those of a computed name."""
     macro: Macro | None = None
@@ -138,9 +142,8 @@ def facts(data: bytes) -> FileDirectives:
     if "#" not in text and "%:" not in text:
         return FileDirectives(count, (), None, False)
     lines = _Lines("\n" + text)
-    found = [
-        _directive(match, lines) for match in _LEXEME.finditer(lines.joined) if match.group("body") is not None
-    ]
+    lexemes = _LEXEME.finditer(lines.joined)
+    found = [_directive(match, lines) for match in lexemes if match.group("body") is not None]
     directives, unbalanced = _nest(found)
     once = any(d.kind == "pragma" and d.text.split()[:1] == ["once"] for d in directives)
     return FileDirectives(count, directives, _guard(directives), once, unbalanced)
@@ -186,49 +189,30 @@ def _macro(rest: str) -> Macro | None:
 
 def _nest(found: list[Directive]) -> tuple[tuple[Directive, ...], tuple[int, ...]]:
     """Tie the directives of each conditional group together, and note what their branches define."""
-    following = [-1] * len(found)
-    depth = [0] * len(found)
-    names: list[dict[str, int]] = [{} for _ in found]
-    open_groups: list[int] = []
-    unbalanced: list[int] = []
+    following: dict[int, int] = {}
+    names: dict[int, dict[str, int]] = {}
+    open_branches: list[int] = []
+    stray: list[int] = []
     for index, directive in enumerate(found):
         kind = directive.kind
         if kind in CONTINUING or kind == "endif":
-            if not open_groups:
-                unbalanced.append(directive.line)
+            if not open_branches:
+                stray.append(index)
                 continue
-            following[open_groups.pop()] = index
-        depth[index] = len(open_groups)
+            following[open_branches.pop()] = index
         if kind in OPENING or kind in CONTINUING:
-            open_groups.append(index)
+            open_branches.append(index)
+            names[index] = {}
         elif directive.macro is not None:
-            for branch in open_groups:
+            for branch in open_branches:
                 names[branch].setdefault(directive.macro.name, directive.line)
-    for index in open_groups:
-        following[index] = len(found)
-        unbalanced.append(found[index].line)
-    stray = set(unbalanced)
-    result = []
-    for index, directive in enumerate(found):
-        kind = directive.kind
-        if kind in CONDITIONAL and kind not in OPENING and following[index] < 0 and directive.line in stray:
-            kind = f"stray {kind}"
-        if kind in CONDITIONAL:
-            directive = _placed(directive, following[index], depth[index], tuple(names[index].items()))
-        elif depth[index] or kind != directive.kind:
-            directive = Directive(
-                kind, directive.line, directive.end_line, directive.column, directive.text, -1, depth[index],
-                directive.condition, directive.macro, directive.header, directive.quoted,
-            )  # fmt: skip
-        result.append(directive)
-    return tuple(result), tuple(sorted(stray))
-
-
-def _placed(directive: Directive, following: int, depth: int, names: tuple[tuple[str, int], ...]) -> Directive:
-    return Directive(
-        directive.kind, directive.line, directive.end_line, directive.column, directive.text, following, depth,
-        directive.condition, names=names,
-    )  # fmt: skip
+    for index in stray:
+        found[index] = replace(found[index], kind=f"stray {found[index].kind}")
+    for index in names:
+        end = following.get(index, len(found))
+        found[index] = replace(found[index], following=end, names=tuple(names[index].items()))
+    unbalanced = sorted(found[index].line for index in (*stray, *open_branches))
+    return tuple(found), tuple(unbalanced)
 
 
 def _guard(directives: tuple[Directive, ...]) -> str | None:

@@ -17,7 +17,7 @@ class Unknown:
 
 
 #: What a name stands for: a macro, None where it is defined nowhere, Unknown where that is not known.
-Lookup = Callable[[str], Macro | None | Unknown]
+Lookup = Callable[[str], Macro | Unknown | None]
 #: Answers ``__has_include`` and its kin: operator, operand as written (``<a.h>``, ``"a.h"``, a name).
 Feature = Callable[[str, str], int | Unknown]
 #: A token of expanded text: its spelling, or a part that could not be expanded.
@@ -50,7 +50,7 @@ _FEATURES = frozenset(
 )
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """The expansion grew beyond any sensible size."""
 
 
@@ -61,7 +61,7 @@ def expand(source: Sequence[str], lookup: Lookup, feature: Feature, *, condition
     out of a macro, as gcc and clang do.
 
     Raises:
-        TooLong: the text explodes.
+        TooLongError: the text explodes.
     """
     expander = _Expander(lookup, feature, condition)
     result = expander.run([_Token(t, _NOTHING) for t in source])
@@ -82,7 +82,7 @@ class _Expander:
         while todo:
             self._steps += 1
             if self._steps > LIMIT or len(todo) > LIMIT:
-                raise TooLong
+                raise TooLongError
             token = todo.pop()
             text = token.text
             if token.unknown or not (text[0].isalpha() or text[0] in "_$"):

@@ -7,12 +7,13 @@ remembers the outcome for each state of the macros that it read.
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from analyzer.cuda import tokens
-from analyzer.cuda.expansion import Feature, Item, Lookup, TooLong, Unknown, expand
+from analyzer.cuda.expansion import Feature, Item, Lookup, TooLongError, Unknown, expand
 
 _INTEGER = re.compile(
     r"(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|(?P<oct>0[0-7]*)|(?P<dec>[1-9]\d*))"
@@ -22,6 +23,11 @@ _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11}
 _PRECEDENCE = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
     "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+}  # fmt: skip
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "|": operator.or_, "^": operator.xor, "&": operator.and_, "==": operator.eq, "!=": operator.ne,
+    "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+    "<<": operator.lshift, ">>": operator.rshift, "+": operator.add, "-": operator.sub, "*": operator.mul,
 }  # fmt: skip
 _LOGICAL = frozenset({"||", "&&", "==", "!=", "<", ">", "<=", ">="})
 
@@ -37,7 +43,7 @@ class Number:
 Value = Number | Unknown
 
 
-class _Malformed(Exception):
+class _MalformedError(Exception):
     """The condition is no expression; compilers refuse it."""
 
 
@@ -50,9 +56,9 @@ def evaluate(condition: Sequence[str], lookup: Lookup, feature: Feature) -> bool
     try:
         items = [t for t in expand(condition, lookup, feature) if t != " "]
         value = _Parser(items).whole()
-    except _Malformed as error:
+    except _MalformedError as error:
         return Unknown(f"malformed condition: {error}")
-    except (TooLong, RecursionError):
+    except (TooLongError, RecursionError):
         return Unknown("condition is too large to expand")
     return value if isinstance(value, Unknown) else value.value != 0
 
@@ -67,7 +73,7 @@ class _Parser:
     def whole(self) -> Value:
         value = self._comma()
         if self._at < len(self._items):
-            raise _Malformed(f"unexpected {self._items[self._at]!r}")
+            raise _MalformedError(f"unexpected {self._items[self._at]!r}")
         return value
 
     def _peek(self) -> Item | None:
@@ -78,7 +84,7 @@ class _Parser:
 
     def _take(self, expected: str) -> None:
         if self._peek() != expected:
-            raise _Malformed(f"missing {expected!r}")
+            raise _MalformedError(f"missing {expected!r}")
         self._at += 1
 
     def _comma(self) -> Value:
@@ -103,17 +109,17 @@ class _Parser:
     def _binary(self, least: int) -> Value:
         left = self._unary()
         while True:
-            operator = self._peek()
-            rank = _PRECEDENCE.get(operator, 0) if isinstance(operator, str) else 0
+            sign = self._peek()
+            rank = _PRECEDENCE.get(sign, 0) if isinstance(sign, str) else 0
             if rank < least:
                 return left
             self._at += 1
-            left = _apply(str(operator), left, self._binary(rank + 1))
+            left = _apply(str(sign), left, self._binary(rank + 1))
 
     def _unary(self) -> Value:
         item = self._peek()
         if item is None:
-            raise _Malformed("it ends early")
+            raise _MalformedError("it ends early")
         self._at += 1
         if isinstance(item, Unknown):
             return item
@@ -145,7 +151,7 @@ def _primary(item: str) -> Value:
         if len(body) == 1:
             return Number(ord(body))
         return Unknown(f"value of {item} depends on the compiler")
-    raise _Malformed(f"unexpected {item!r}")
+    raise _MalformedError(f"unexpected {item!r}")
 
 
 def _wrap(value: int, unsigned: bool) -> Number:
@@ -155,40 +161,40 @@ def _wrap(value: int, unsigned: bool) -> Number:
     return Number(value, unsigned)
 
 
-def _prefix(operator: str, operand: Value) -> Value:
+def _prefix(sign: str, operand: Value) -> Value:
     if isinstance(operand, Unknown):
         return operand
-    if operator == "!":
+    if sign == "!":
         return Number(int(not operand.value))
-    value = {"-": -operand.value, "+": operand.value, "~": ~operand.value}[operator]
+    value = {"-": -operand.value, "+": operand.value, "~": ~operand.value}[sign]
     return _wrap(value, operand.unsigned)
 
 
-def _apply(operator: str, left: Value, right: Value) -> Value:
-    if operator in ("&&", "||"):
-        return _connect(operator, left, right)
+def _apply(sign: str, left: Value, right: Value) -> Value:
+    if sign in ("&&", "||"):
+        return _connect(sign, left, right)
     if isinstance(left, Unknown):
         return left
     if isinstance(right, Unknown):
         return right
     unsigned = left.unsigned or right.unsigned
-    if operator in ("<<", ">>"):
+    if sign in ("<<", ">>"):
         unsigned = left.unsigned
         a, b = left.value, right.value
         if b < 0 and not right.unsigned:
-            operator, b = (">>", -b) if operator == "<<" else ("<<", -b)
+            sign, b = (">>", -b) if sign == "<<" else ("<<", -b)
         b = min(b, 64)
     else:
         a, b = _wrap(left.value, unsigned).value, _wrap(right.value, unsigned).value
-    result = _arithmetic(operator, a, b)
+    result = _arithmetic(sign, a, b)
     if isinstance(result, Unknown):
         return result
-    return Number(result) if operator in _LOGICAL else _wrap(result, unsigned)
+    return Number(result) if sign in _LOGICAL else _wrap(result, unsigned)
 
 
-def _connect(operator: str, left: Value, right: Value) -> Value:
+def _connect(sign: str, left: Value, right: Value) -> Value:
     """Kleene's ``and`` and ``or``: one deciding operand is enough, on either side."""
-    decisive = operator == "||"
+    decisive = sign == "||"
     unknown: Unknown | None = None
     for operand in (left, right):
         if isinstance(operand, Unknown):
@@ -198,38 +204,10 @@ def _connect(operator: str, left: Value, right: Value) -> Value:
     return unknown or Number(int(not decisive))
 
 
-def _arithmetic(operator: str, a: int, b: int) -> int | Unknown:
-    if operator in ("/", "%"):
+def _arithmetic(sign: str, a: int, b: int) -> int | Unknown:
+    if sign in ("/", "%"):
         if b == 0:
             return Unknown("division by zero")
-        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        return quotient if operator == "/" else a - b * quotient
-    match operator:
-        case "|":
-            return a | b
-        case "^":
-            return a ^ b
-        case "&":
-            return a & b
-        case "==":
-            return int(a == b)
-        case "!=":
-            return int(a != b)
-        case "<":
-            return int(a < b)
-        case ">":
-            return int(a > b)
-        case "<=":
-            return int(a <= b)
-        case ">=":
-            return int(a >= b)
-        case "<<":
-            return a << b
-        case ">>":
-            return a >> b
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case _:
-            return a * b
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)  # C++ rounds towards zero
+        return quotient if sign == "/" else a - b * quotient
+    return int(_OPERATIONS[sign](a, b))

@@ -1,4 +1,4 @@
-"""Headers outside the tree: stand-ins for those of the toolkit, the compiler and the system (``queries/macros.toml``)."""
+"""Headers outside the tree: stand-ins for those of toolkit and system, from ``queries/macros.toml``."""
 
 from __future__ import annotations
 

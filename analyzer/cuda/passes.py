@@ -17,7 +17,8 @@ def default_toolkit() -> str:
 def parse_flags(flags: Iterable[str]) -> tuple[dict[str, str], str | None]:
     """The macros that ``-D`` (and ``-U``) flags leave, and the standard that ``-std`` asks for, if any.
 
-    Both ``-DNAME`` and ``-D NAME`` are understood; a macro without a value is ``1``. Other flags are passed over.
+    Both ``-DNAME`` and ``-D NAME`` are understood; a macro without a value is ``1``. Other flags are
+    passed over.
     """
     macros: dict[str, str] = {}
     standard: str | None = None
@@ -44,7 +45,7 @@ def device_pass(
     cuda: str | None = None,
     arch_list: Sequence[Spelling] = (),
 ) -> Configuration:
-    """nvcc's device pass for one architecture.
+    """The device pass of nvcc for one architecture.
 
     ``flags`` are those of the build; ``cuda`` is the toolkit release (``13.0``); ``arch_list`` are all
     architectures of the build (default: this one alone), which ``__CUDA_ARCH_LIST__`` tells.
@@ -58,7 +59,7 @@ def device_pass(
 def host_pass(
     arch_list: Sequence[Spelling], flags: Sequence[str] = (), *, cuda: str | None = None
 ) -> Configuration:
-    """nvcc's host pass: no ``__CUDA_ARCH__``, but ``__CUDA_ARCH_LIST__``."""
+    """The host pass of nvcc: no ``__CUDA_ARCH__``, but ``__CUDA_ARCH_LIST__``."""
     macros = _common(flags, cuda, "host")
     if arch_list:
         macros["__CUDA_ARCH_LIST__"] = _arch_list(arch_list)

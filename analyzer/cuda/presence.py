@@ -6,7 +6,7 @@ worked out for a state once holds wherever the object turns up again, in any tra
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analyzer.cuda.directives import Macro
 
@@ -19,7 +19,6 @@ class Outcome:
     macro that was read, with its state at that moment.
     """
 
-    text: str
     true: int
     unknown: int
     varies: bool
@@ -59,8 +58,11 @@ class Absence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """One definition for each mask. Where neither an alternative nor ``unknown`` has the bit, the macro
-    is undefined. ``varies`` says that what it stands for depends on the architecture."""
+    """One definition for each mask.
+
+    Where neither an alternative nor ``unknown`` has the bit, the macro is undefined. ``varies`` says that
+    what it stands for depends on the architecture.
+    """
 
     alternatives: tuple[tuple[int, Definition], ...]
     defined: int
@@ -160,9 +162,7 @@ class States:
             if old is None:
                 found = State((), 0, varies=frame is not None, absence=absence)
             else:
-                found = State(
-                    old.alternatives, old.defined, old.unknown, old.reason, old.varies or frame is not None, absence
-                )  # fmt: skip
+                found = replace(old, varies=old.varies or frame is not None, absence=absence)
             self._transitions[key] = found
         return found
 
