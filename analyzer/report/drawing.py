@@ -13,6 +13,7 @@ from itertools import pairwise
 WIDTH = 224
 HEIGHT = 44
 ROW = HEIGHT + 16
+BETWEEN = 12
 GAP = 60
 MARGIN = 12
 _CHAIN = 8
@@ -126,7 +127,7 @@ def _stack(chains: list[list[str]], before: Mapping[str, list[str]], tops: dict[
     for wish, index in wishes:
         top = max(wish, free)
         placed.append(top)
-        free = top + len(chains[index]) * ROW
+        free = top + len(chains[index]) * ROW + BETWEEN
     shift = sum(p - wish for p, (wish, _) in zip(placed, wishes, strict=True)) / max(1, len(placed))
     for top, (_, index) in zip(placed, wishes, strict=True):
         for row, step in enumerate(chains[index]):

@@ -101,9 +101,8 @@ def _losses(gate: Gate) -> Iterator[RenderableType]:
         yield ""
         yield Text("Lost", "bold underline")
     for loss in gate.loses:
-        yield Text.assemble(
-            "  ", text(loss.what, "bold"), f" ({loss.kind})  ", text(f"{loss.file}:{loss.line}", "cyan")
-        )
+        kind, place = text(f" ({loss.kind})  "), text(f"{loss.file}:{loss.line}", "cyan")
+        yield Text.assemble("  ", text(loss.what, "bold"), kind, place)
 
 
 def _justification(gate: Gate, source: Source, screen: Screen) -> Iterator[RenderableType]:

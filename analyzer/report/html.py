@@ -45,6 +45,7 @@ def _environment() -> Environment:
         "phrase": phrase,
         "ticks": ticks,
         "one_line": one_line,
+        "path": path,
         "elide": elide,
         "elide_start": elide_start,
         "script_json": script_json,
@@ -72,6 +73,11 @@ def ticks(text: str) -> Markup:
     for index, piece in enumerate(_TICKS.split(text)):
         out.append(_code(piece) if index % 2 else escape(visible(piece)))
     return Markup("").join(out)
+
+
+def path(text: str) -> Markup:
+    """A path that may break after a slash."""
+    return Markup("/<wbr>").join(escape(visible(part)) for part in text.split("/"))
 
 
 def _code(text: str) -> Markup:

@@ -30,7 +30,7 @@ def render(report: Report, limit: int = 20) -> bytes:
 def escape(text: str) -> str:
     """Text from outside, so that Markdown shows it as it is: no markup, no HTML, no mention, no link."""
     plain = _SPECIAL.sub(r"\\\1", one_line(text))
-    return plain.replace("@", "@\u200b").replace("://", ":\u200b//")
+    return plain.replace("@", "&#64;").replace("://", "&#58;//")
 
 
 def code(text: str) -> str:

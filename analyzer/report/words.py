@@ -214,8 +214,10 @@ def headline(report: Report) -> str:
         return f"Nothing found that {target} loses against {listed(report.references)}."
     errors = sum(g.severity == "error" for g in report.findings)
     silent = sum(g.silent for g in report.findings)
-    grave = f"{errors:,} of them stop or break it" if errors else "none of them stops or breaks it"
-    return f"{target} loses something at {counted(total, 'gate')}; {grave}, {silent:,} without a word."
+    grave = f"{errors:,} of them {'stops' if errors == 1 else 'stop'} or {'breaks' if errors == 1 else 'break'} it"
+    quiet = f"{silent:,} {'gives' if silent == 1 else 'give'} no sign of it"
+    where = counted(total, "place")
+    return f"{target} loses something at {where}: {grave if errors else 'none stops or breaks it'}, {quiet}."
 
 
 def path_outcome(path: Path, target: str) -> str:

@@ -230,7 +230,7 @@ FUSE_GATE = Gate(
     parts=(
         Part("_hopper", values(lambda a: a == "sm_90")),
         Part("_blackwell", values(lambda a: a in ("sm_100", "sm_103"))),
-        Part("batch > 0", {arch: "free" for arch in ARCHS}),
+        Part("batch > 0", dict.fromkeys(ARCHS, "free")),
     ),
     verified_by=("run under a faked device",),
 )
@@ -479,7 +479,7 @@ MATRIX = (
         API,
         9,
         {a: "supported" if a in HOPPER_TO_THOR else "unsupported" for a in ARCHS},  # type: ignore[misc]
-        {a: "one_shot" for a in HOPPER_TO_THOR},
+        dict.fromkeys(HOPPER_TO_THOR, "one_shot"),
         {a: (JIT_GATE.id,) for a in ARCHS if a not in HOPPER_TO_THOR},
     ),
     Cell(
@@ -488,7 +488,7 @@ MATRIX = (
         API,
         9,
         {a: "degraded" if a == "sm_120" else "supported" for a in ARCHS},  # type: ignore[misc]
-        {a: "one_shot" for a in HOPPER_TO_THOR},
+        dict.fromkeys(HOPPER_TO_THOR, "one_shot"),
         {"sm_120": (WAIT.id, TRIGGER.id)},
     ),
     Cell(
@@ -507,7 +507,9 @@ REPORT = Report(
     references=("sm_90", "sm_100"),
     archs=ARCHS,
     inputs=(Input("servekit", "0.5.8.post1", "servekit"), Input("turbine-python", "0.6.3", "turbine")),
-    notices=(Notice("servekit pins turbine-python 0.6.1, the scan has 0.6.3", ("servekit", "turbine-python")),),
+    notices=(
+        Notice("servekit pins turbine-python 0.6.1, the scan has 0.6.3", ("servekit", "turbine-python")),
+    ),
     predicates=(
         Predicate(
             "servekit.device.is_hopper", DEVICE, 11, values(lambda a: a == "sm_90"), uses=(FUSE_GATE.id,)
