@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from analyzer.cuda import declarations
@@ -27,8 +29,9 @@ _UNDEFINED = re.compile(r"(?:=\s*(?:default|delete|0)|\)(?:\s*(?:const|noexcept|
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One definition. ``[start, end)`` are offsets in the file, ``body`` that of what decides or runs.
+    """One definition. ``[start, end)`` are offsets in the file, ``body`` those of what it runs or stands for.
 
+    ``header_line`` is where it begins (``template <...>``), ``line`` where a function's name stands.
     ``scope`` holds the namespaces (but unnamed and inline ones) and classes around it, outermost first.
     ``leading`` are the names before a function's own name (return type, specifiers, macros), ``pieces`` the
     parts of a class that are no definition of their own. ``doubtful``: the braces around it do not balance,
@@ -38,6 +41,7 @@ class Definition:
     name: str
     kind: Kind
     scope: tuple[str, ...]
+    header_line: int
     line: int
     end_line: int
     start: int
@@ -89,7 +93,7 @@ class Using:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileFunctions:
     """What a file defines in one compiler pass; a pure function of its bytes and its inactive lines."""
 
@@ -99,15 +103,16 @@ class FileFunctions:
     macros: tuple[Macro, ...]
     balanced: bool
 
-    @property
+    @cached_property
     def functions(self) -> tuple[Definition, ...]:
-        """The functions among the definitions."""
+        """The functions among the definitions, by line."""
         return tuple(d for d in self.definitions if d.is_function)
 
     def enclosing(self, line: int) -> Definition | None:
         """The innermost function whose lines hold this one, header included."""
-        around = [d for d in self.definitions if d.is_function and d.line <= line <= d.end_line]
-        return max(around, key=lambda d: d.start, default=None)
+        at = bisect_right(self.functions, line, key=_first_line) - 1  # no function is defined inside another
+        found = self.functions[at] if at >= 0 else None
+        return found if found is not None and line <= found.end_line else None
 
 
 def facts(data: bytes, inactive: Sequence[Lines] = ()) -> FileFunctions:
@@ -210,6 +215,7 @@ class _Outline:
                 name=header.name,
                 kind=execution_space(header.leading),
                 scope=self.scope + header.qualifiers,
+                header_line=self.source.line(begin),
                 line=self.source.line(start + header.name_at),
                 end_line=self.source.line(end - 1),
                 start=begin,
@@ -237,6 +243,7 @@ class _Outline:
                 name=header.name,
                 kind="class",
                 scope=closed.names[:-1],
+                header_line=self.source.line(closed.start),
                 line=self.source.line(closed.start),
                 end_line=self.source.line(at),
                 start=closed.start,
@@ -308,6 +315,7 @@ class _Outline:
                 kind,
                 self.scope,
                 self.source.line(start),
+                self.source.line(start),
                 self.source.line(max(start, end - 1)),
                 start,
                 end,
@@ -319,6 +327,10 @@ class _Outline:
 
     def _using(self, name: str | None, target: str, start: int) -> None:
         self.usings.append(Using(name, _names(target), self.scope, self.source.line(start)))
+
+
+def _first_line(definition: Definition) -> int:
+    return definition.header_line
 
 
 def execution_space(words: Sequence[str]) -> Kind:

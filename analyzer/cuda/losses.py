@@ -1,4 +1,4 @@
-"""What a target loses at a guard against a reference: synchronisation, bodies, code; what replaces it."""
+"""What a target loses at a guard against its references: synchronisation, bodies, code; what replaces it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 
 from analyzer.cuda import intrinsics, work
 from analyzer.cuda.activity import FileActivity
-from analyzer.cuda.functions import Definition
+from analyzer.cuda.functions import Definition, Kind
 from analyzer.cuda.program import ReadFile, execution_kind
 from analyzer.cuda.source import Chain, Lines, Macro, shown
 from analyzer.cuda.uses import uses
@@ -17,20 +17,22 @@ from analyzer.model import Effect, Loss
 
 Macros = Mapping[str, Sequence[tuple[str, Macro]]]
 
+#: From the gravest to the mildest, for the choice among several references.
+_GRAVITY: tuple[Effect, ...] = ("raises", "empty_kernel", "lost_sync", "excluded", "degraded", "none")
 _ERROR = re.compile(r"\s*#\s*error\b\s*(.*)", re.DOTALL)
 _STATIC_ASSERT = re.compile(r"\b(?:static_assert|_Static_assert)\s*(?=\()")
 _FALSE = re.compile(r"\s*\(\s*(?:false|0)\s*[,)]")
+#: Directives that do something by themselves, where they stand.
 _TELLING = frozenset({"error", "include", "define"})
-_NESTED = 4
-"""How many macros deep a trap is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
     """What happens to the target at one branch of an ``#if`` chain.
 
-    ``function`` encloses the branch (None at file level); ``losses`` are compiled out on the target but not
-    on the reference. ``falls_back_to`` is what the target runs in their place, ``message`` what it raises.
+    ``function`` encloses the branch (None at file level), ``kind`` is its kind; ``losses`` are what the
+    target does not compile and a reference does. ``falls_back_to`` is the first line that the target runs in
+    their place, ``message`` the statement or directive that stops it.
     """
 
     effect: Effect
@@ -38,7 +40,7 @@ class Guarded:
     falls_back_to: str | None = None
     message: str | None = None
     function: Definition | None = None
-    kind: str | None = None
+    kind: Kind | None = None
 
 
 def inactive(activity: FileActivity, bit: int) -> tuple[Lines, ...]:
@@ -53,56 +55,104 @@ def inactive(activity: FileActivity, bit: int) -> tuple[Lines, ...]:
     return tuple(found)
 
 
-def lost(reference: ReadFile, target: ReadFile, line: int, macros: Macros | None = None) -> Guarded:
-    """What the target loses at the branch whose directive stands at ``line``, against the reference.
+class Stoppers:
+    """Which macros of a unit stop the kernel that runs into them."""
 
-    ``reference`` and ``target`` are the same file as two compiler passes see it; ``macros`` are those of the
-    unit (``Program.macros``). Effect ``none`` if the branch treats both alike, or the target better.
-    """
-    return _Comparison(reference, target, macros or {}).at(line)
+    def __init__(self, macros: Macros | None = None) -> None:
+        self.macros: Macros = macros or {}
+        self._known: dict[str, bool] = {}
+
+    def stops(self, name: str) -> bool:
+        """Whether some definition of the macro holds a trap, itself or through other macros."""
+        if name not in self._known:
+            self._known[name] = False  # a macro that leads to itself adds nothing
+            bodies = [macro.body.replace("\\\n", " \n") for _, macro in self.macros.get(name, ())]
+            self._known[name] = any(self._body_stops(body) for body in bodies)
+        return self._known[name]
+
+    def _body_stops(self, body: str) -> bool:
+        if any(s.intrinsic.kind == "trap" for s in intrinsics.sites(body, body, 0, len(body))):
+            return True
+        return any(self.stops(use.name) for use in uses(body) if use.name in self.macros)
 
 
-class _Comparison:
-    """One branch, seen by a reference and by the target."""
+class Guards:
+    """The guards of one file: what the target misses of what the references (other passes) compile."""
 
-    def __init__(self, reference: ReadFile, target: ReadFile, macros: Macros) -> None:
-        self.reference, self.target, self.macros = reference, target, macros
-        self.path, self.source = reference.path, reference.text.source
+    def __init__(
+        self, references: Sequence[ReadFile], target: ReadFile, stoppers: Stoppers | None = None
+    ) -> None:
+        self.target, self.stoppers = target, stoppers or Stoppers()
+        self.source = target.text.source
+        distinct = {reference.text.inactive: reference for reference in references}
+        self._pairs = [_Pair(reference, target, self.stoppers) for reference in distinct.values()]
 
     def at(self, line: int) -> Guarded:
+        """What the target loses at the branch whose ``#if`` or ``#elif`` stands at ``line``.
+
+        The gravest answer among the references. Effect ``none``: the branch is not reached, treats all
+        alike, singles the target out without harm, or the target takes a branch with a condition of its own
+        as some reference does.
+        """
         found = self.source.chain(line)
-        if found is None:
+        if found is None or not self._pairs:
             return Guarded("none")
-        chain, index = found
-        here = chain.lines(index)
-        gone = self._only(self.reference, self.target, [here])
-        instead = self._only(self.target, self.reference, _all_lines(chain))
+        answers = [pair.at(line, *found) for pair in self._pairs]
+        worst = min(answers, key=lambda answer: _GRAVITY.index(answer.effect))
+        if worst.effect in ("excluded", "degraded", "lost_sync") and self._follows_a_reference(found[0]):
+            return Guarded("none", (), None, None, worst.function, worst.kind)
+        return worst
+
+    def _follows_a_reference(self, chain: Chain) -> bool:
+        """Whether the target takes a branch with its own condition that some reference takes as well."""
+        for index, branch in enumerate(chain.branches):
+            first, last = chain.lines(index)
+            if branch.keyword != "else" and first <= last and self.target.text.is_active(first):
+                return any(pair.reference.text.is_active(first) for pair in self._pairs)
+        return False
+
+
+class _Pair:
+    """One file as one reference and the target see it."""
+
+    def __init__(self, reference: ReadFile, target: ReadFile, stoppers: Stoppers) -> None:
+        self.reference, self.target, self.stoppers = reference, target, stoppers
+        self.path, self.source = reference.path, reference.text.source
+
+    def at(self, line: int, chain: Chain, index: int) -> Guarded:
         function = self.reference.facts.enclosing(line) or self.target.facts.enclosing(line)
-        kind = execution_kind(function, self.macros) if function is not None else None
-        if not gone:
-            own = self._only(self.target, self.reference, [here])
-            message = self._raised(own, function)
-            return Guarded("none" if message is None else "raises", (), None, message, function, kind)
+        kind = execution_kind(function, self.stoppers.macros) if function is not None else None
+        nothing = Guarded("none", (), None, None, function, kind)
+        if not self.target.text.is_active(line):
+            return nothing  # decided by the branch around it
+        everywhere = [chain.lines(i) for i in range(len(chain.branches))]
+        own = [chain.lines(index)]
+        gone = self._only(self.reference, self.target, own)
+        instead = self._only(self.target, self.reference, everywhere)
+        singled_out = not gone and bool(self._only(self.target, self.reference, own))
+        if singled_out:
+            gone = self._only(self.reference, self.target, everywhere)
+        elif not gone:
+            return nothing
         losses = self._losses(gone, instead, function, kind)
         effect, message = self._effect(losses, gone, instead, function)
+        if singled_out and effect in ("excluded", "degraded", "none"):
+            return nothing
         fallback = self._first(instead) if effect != "raises" else None
         return Guarded(effect, losses, fallback, message, function, kind)
 
     def _only(self, one: ReadFile, other: ReadFile, areas: Sequence[Lines]) -> list[int]:
         """The lines of the areas that ``one`` compiles and ``other`` does not: code and some directives."""
-        found = []
-        for first, last in areas:
-            for line in range(first, last + 1):
-                if one.text.is_active(line) and not other.text.is_active(line):
-                    start, end = self.source.span(line, line)
-                    if one.text.text[start:end].strip() or line in self._telling:
-                        found.append(line)
-        return found
+        return [
+            line
+            for first, last in areas
+            for line in range(first, last + 1)
+            if one.text.is_active(line) and not other.text.is_active(line) and self._says(one, line)
+        ]
 
-    @cached_property
-    def _telling(self) -> frozenset[int]:
-        """The lines of directives that do something by themselves."""
-        return frozenset(self.source.line(at) for word, at, _ in self.source.directives if word in _TELLING)
+    def _says(self, file: ReadFile, line: int) -> bool:
+        start, end = self.source.span(line, line)
+        return bool(file.text.text[start:end].strip()) or self.source.directive_lines.get(line) in _TELLING
 
     def _sites(
         self, file: ReadFile, lines: Sequence[int], function: Definition | None
@@ -116,7 +166,7 @@ class _Comparison:
         return found
 
     def _losses(
-        self, gone: Sequence[int], instead: Sequence[int], function: Definition | None, kind: str | None
+        self, gone: Sequence[int], instead: Sequence[int], function: Definition | None, kind: Kind | None
     ) -> tuple[Loss, ...]:
         kept = {site.intrinsic.name for site in self._sites(self.target, instead, function)}
         losses = [
@@ -124,33 +174,40 @@ class _Comparison:
             for site in self._sites(self.reference, gone, function)
             if site.intrinsic.kind in intrinsics.SYNCHRONISATION and site.intrinsic.name not in kept
         ]
-        if function is not None and kind == "kernel" and self._is_emptied(function):
+        if function is None:
+            losses += self._definitions_gone(frozenset(gone))
+        elif kind == "kernel" and self._is_emptied(function):
             losses.append(Loss(function.name, "body", self.path, function.line))
-        losses += [
-            Loss(d.qualified, "function" if d.is_function else d.kind, self.path, d.line)
-            for d in self.reference.facts.definitions
-            if d.line in gone and self._at_top(d, function) and self._counterpart(d) is None
-        ]
-        losses += [Loss(m.name, "macro", self.path, m.line) for m in self._macros_gone(gone)]
+        losses += self._macros_gone(gone)
         return tuple(sorted(losses, key=lambda loss: (loss.line, loss.kind, loss.what)))
 
-    def _macros_gone(self, gone: Sequence[int]) -> list[Macro]:
+    def _macros_gone(self, gone: Sequence[int]) -> list[Loss]:
         """Macros that are defined in the lost lines, and nowhere in the file on the target."""
         here = {macro.name for macro in self.target.facts.macros}
-        return [m for m in self.reference.facts.macros if m.line in gone and m.name not in here]
+        macros = [m for m in self.reference.facts.macros if m.line in gone and m.name not in here]
+        return [Loss(macro.name, "macro", self.path, macro.line) for macro in macros]
 
-    def _at_top(self, definition: Definition, function: Definition | None) -> bool:
-        """Whether a definition stands on its own in the lost lines (no member of a lost class)."""
-        if function is not None or definition.kind == "variable":
-            return False
-        owners = [d for d in self.reference.facts.definitions if d.kind == "class" and d is not definition]
-        around = [d for d in owners if d.start <= definition.start and definition.end <= d.end]
-        return not any(self._counterpart(d) is None for d in around)
+    def _definitions_gone(self, gone: frozenset[int]) -> list[Loss]:
+        """Functions, classes and aliases in the lost lines that the target defines nowhere in the file."""
+        losses: list[Loss] = []
+        end = -1
+        for definition in self.reference.facts.definitions:
+            if definition.start < end or definition.line not in gone or definition.kind == "variable":
+                continue  # a member of a lost class goes with it
+            if definition.path not in self._target_paths:
+                kind = "function" if definition.is_function else definition.kind
+                losses.append(Loss(definition.qualified, kind, self.path, definition.line))
+                end = definition.end
+        return losses
+
+    @cached_property
+    def _target_paths(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(definition.path for definition in self.target.facts.definitions)
 
     def _counterpart(self, function: Definition) -> Definition | None:
-        """The same definition as the target's pass sees it: the nearest one of that path and kind."""
+        """The same function as the target's pass sees it: the nearest one of that path."""
         alike = [
-            d for d in self.target.facts.definitions if d.path == function.path and d.kind == function.kind
+            d for d in self.target.facts.functions if d.path == function.path and d.kind == function.kind
         ]
         same = [d for d in alike if d.arguments == function.arguments] or alike
         return min(same, key=lambda d: abs(d.line - function.line), default=None)
@@ -183,8 +240,7 @@ class _Comparison:
 
     def _has_code(self, lines: Sequence[int]) -> bool:
         """Whether any of the lines is more than a macro definition."""
-        words = {self.source.line(at): word for word, at, _ in self.source.directives}
-        return any(words.get(line) != "define" for line in lines)
+        return any(self.source.directive_lines.get(line) != "define" for line in lines)
 
     def _replaced(self, instead: Sequence[int], kinds: set[str], function: Definition | None) -> bool:
         """Whether other code takes the place of the lost synchronisation and synchronises in its own way."""
@@ -193,9 +249,9 @@ class _Comparison:
 
     def _raised(self, lines: Sequence[int], function: Definition | None) -> str | None:
         """What stops the target in these lines: ``#error``, a false ``static_assert``, a trap; else None."""
-        for keyword, start, end in self.source.directives:
-            if keyword == "error" and self.source.line(start) in lines:
-                match = _ERROR.match(self.source.text[start:end])
+        for line in lines:
+            if self.source.directive_lines.get(line) == "error":
+                match = _ERROR.match(self._line(line))
                 return f"#error {shown(match[1])}" if match else "#error"
         for first, last in _runs(lines):
             start, end = self.source.span(first, last)
@@ -203,58 +259,41 @@ class _Comparison:
                 if _FALSE.match(self.target.text.code, match.end()):
                     return self._statement(match.start())
             for use in uses(self.target.text.code, start, end):
-                if self._traps(use.name, _NESTED):
+                if use.called and self.stoppers.stops(use.name):
                     return self._statement(use.at)
-        return self._stops(lines, function)
+        return self._stopped(lines, function)
 
-    def _stops(self, lines: Sequence[int], function: Definition | None) -> str | None:
+    def _stopped(self, lines: Sequence[int], function: Definition | None) -> str | None:
+        """The trap in these lines, or the message that is all that the function has left to do."""
         sites = self._sites(self.target, lines, function)
         for site in sites:
             if site.intrinsic.kind == "trap":
                 return self._statement(site.at)
         messages = [site for site in sites if site.intrinsic.kind == "message"]
-        if messages and function is not None:
-            other = self._counterpart(function)
-            text = self.target.text
-            if other is not None and work.only_stops(text.text, text.code, other.parameters, other.end):
-                return self._statement(messages[0].at)
+        other = self._counterpart(function) if messages and function is not None else None
+        text = self.target.text
+        if other is not None and work.only_stops(text.text, text.code, other.parameters, other.end):
+            return self._statement(messages[0].at)
         return None
-
-    def _traps(self, name: str, depth: int) -> bool:
-        """Whether a macro of this name stops the kernel."""
-        for _, macro in self.macros.get(name, ()) if depth else ():
-            body = macro.body.replace("\\\n", " \n")
-            if any(s.intrinsic.kind == "trap" for s in intrinsics.sites(body, body, 0, len(body))):
-                return True
-            if any(use.name != name and self._traps(use.name, depth - 1) for use in uses(body)):
-                return True
-        return False
 
     def _statement(self, at: int) -> str:
-        """The source text of the statement that begins at an offset, up to its ``;``."""
+        """The source text from an offset up to the next ``;``; inside a string, its whole line."""
+        if self.source.code[at].isspace():
+            return shown(self._line(self.source.line(at)))
         end = self.source.code.find(";", at)
-        stop = end if end >= 0 else self.source.span(self.source.line(at), self.source.line(at))[1]
-        return shown(self.source.text[at:stop])
+        return shown(self.source.text[at : end if end >= 0 else len(self.source.text)])
 
     def _first(self, lines: Sequence[int]) -> str | None:
-        """What the target runs instead: the first line's text, from its first name on."""
-        for line in lines:
-            text = self._text(line)
-            if re.search(r"\w", text):
-                return text
-        return None
+        """What the target runs instead: the text of the first line that names something."""
+        return next((shown(self._line(line)) for line in lines if re.search(r"\w", self._line(line))), None)
 
-    def _text(self, line: int) -> str:
+    def _line(self, line: int) -> str:
         start, end = self.source.span(line, line)
-        return shown(self.source.text[start:end])
-
-
-def _all_lines(chain: Chain) -> list[Lines]:
-    return [chain.lines(index) for index in range(len(chain.branches))]
+        return self.source.text[start:end]
 
 
 def _runs(lines: Sequence[int]) -> list[Lines]:
-    """Ascending lines as runs; blank lines between them close no gap."""
+    """Ascending lines as runs."""
     runs: list[Lines] = []
     for line in lines:
         if runs and runs[-1][1] + 1 == line:

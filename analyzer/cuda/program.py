@@ -164,7 +164,11 @@ class Program:
             facts = outline(text)
             for inner in facts.definitions:
                 placed = replace(
-                    inner, scope=scope + inner.scope, line=invocation.line, end_line=invocation.line
+                    inner,
+                    scope=scope + inner.scope,
+                    header_line=invocation.line,
+                    line=invocation.line,
+                    end_line=invocation.line,
                 )
                 self._add(Symbol(path, placed, execution_kind(placed, self.macros), text.code, text.text))
             for nested in facts.invocations:
@@ -285,7 +289,9 @@ def substitute(macro: Macro, arguments: Sequence[str]) -> str:
 
 def _macro_symbol(path: str, macro: Macro) -> Symbol:
     size = len(macro.body)
-    definition = Definition(macro.name, "macro", (), macro.line, macro.end_line, 0, size, (0, size))
+    definition = Definition(
+        macro.name, "macro", (), macro.line, macro.line, macro.end_line, 0, size, (0, size)
+    )
     drops = frozenset(p.removesuffix("...") or "__VA_ARGS__" for p in macro.parameters or ())
     code = read(macro.body.replace("\\\n", " \n").encode("latin-1")).code
     return Symbol(path, definition, "macro", code, macro.body, drops | {macro.name})

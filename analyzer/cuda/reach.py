@@ -216,7 +216,7 @@ def _way(use: Use, target: Symbol) -> Way:
 
 
 def _overlaps(symbol: Symbol, line: int, last: int) -> bool:
-    return symbol.definition.line <= last and line <= symbol.definition.end_line
+    return symbol.definition.header_line <= last and line <= symbol.definition.end_line
 
 
 def _line_counter(symbol: Symbol) -> Callable[[int], int]:
@@ -229,4 +229,4 @@ def _line_counter(symbol: Symbol) -> Callable[[int], int]:
 
 
 def _nowhere() -> Definition:
-    return Definition("", "variable", (), 0, 0, 0, 0, (0, 0))
+    return Definition("", "variable", (), 0, 0, 0, 0, 0, (0, 0))

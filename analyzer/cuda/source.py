@@ -116,11 +116,16 @@ class Source:
 
     def chain(self, line: int) -> tuple[Chain, int] | None:
         """The chain that has a branch's directive at this line, and the branch's index in it."""
-        for chain in self.chains:
-            for index, branch in enumerate(chain.branches):
-                if branch.line <= line <= branch.end_line:
-                    return chain, index
-        return None
+        return self._branches.get(line)
+
+    @cached_property
+    def _branches(self) -> dict[int, tuple[Chain, int]]:
+        return {b.line: (chain, index) for chain in self.chains for index, b in enumerate(chain.branches)}
+
+    @cached_property
+    def directive_lines(self) -> dict[int, str]:
+        """The keyword of the directive that begins at a line."""
+        return {self.line(start): keyword for keyword, start, _ in self.directives}
 
     def line(self, offset: int) -> int:
         """The line that holds this offset."""
@@ -134,14 +139,17 @@ class Source:
         return self.starts[first - 1], end
 
     def active(self, inactive: Sequence[Lines] = ()) -> ActiveText:
-        """The text that a compiler pass sees: directives and the given runs of lines blanked."""
+        """The text that a compiler pass sees: directives and the given runs of lines blanked.
+
+        The runs stand in ascending order and do not overlap.
+        """
         spans = [(start, end) for _, start, end in self.directives]
         spans += [self.span(first, last) for first, last in inactive]
         spans.sort()
         return ActiveText(self, _blanked(self.text, spans), _blanked(self.code, spans), tuple(inactive))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ActiveText:
     """A file as one compiler pass sees it; offsets and lines are those of the file."""
 
@@ -152,7 +160,12 @@ class ActiveText:
 
     def is_active(self, line: int) -> bool:
         """Whether the pass sees this line."""
-        return not any(first <= line <= last for first, last in self.inactive)
+        at = bisect_right(self._ends, line - 1)
+        return at >= len(self.inactive) or self.inactive[at][0] > line
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [last for _, last in self.inactive]
 
     def macros(self) -> tuple[Macro, ...]:
         """The ``#define`` directives in active lines."""
