@@ -8,12 +8,16 @@ import re
 
 from tree_sitter import Node, Parser, Tree
 
-from analyzer.python.lowering.nodes import LANGUAGE, Broken, Source
-from analyzer.python.lowering.statements import block
+from analyzer.python.lowering.nodes import LANGUAGE, Broken, Source, Span, at
+from analyzer.python.lowering.statements import block, broken
 
 __all__ = ["Broken", "ParsedFile", "parse"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+#: The parser is handed this many bytes at a time, and the whole text this many times at most.
+_CHUNK = 4096
+_REREADS = 64
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
@@ -26,10 +30,10 @@ class ParsedFile:
     it has its signature, and an empty body until :meth:`body` is asked for it.
     """
 
-    def __init__(self, data: bytes, tree: Tree, notes: tuple[tuple[int, str], ...]) -> None:
+    def __init__(self, data: bytes, tree: Tree | None, notes: tuple[tuple[int, str], ...]) -> None:
         self._tree = tree
         self._notes = notes
-        self._source = Source(data, tree.root_node.has_error)
+        self._source = Source(data, tree is not None and tree.root_node.has_error)
         self._module: ast.Module | None = None
         self._errors: tuple[tuple[int, str], ...] | None = None
 
@@ -42,7 +46,16 @@ class ParsedFile:
     def module(self) -> ast.Module:
         """The whole file, with empty bodies for functions."""
         if self._module is None:
-            self._module = ast.Module(block(self._source, self._tree.root_node), [])
+            body: list[ast.stmt] = []
+            if self._tree is not None:
+                root = self._tree.root_node
+                body = block(self._source, root)
+                if not body and root.has_error:
+                    broken(body, at(root), "cannot be parsed")
+            else:
+                line, reason = self._notes[-1]
+                broken(body, Span(lineno=line, col_offset=0, end_lineno=line, end_col_offset=0), reason)
+            self._module = ast.Module(body, [])
         return self._module
 
     def body(self, node: Function) -> list[ast.stmt]:
@@ -68,7 +81,9 @@ class ParsedFile:
     def errors(self) -> tuple[tuple[int, str], ...]:
         """Where the text could not be parsed: line (from 1) and what stands there, in order of lines."""
         if self._errors is None:
-            found = _errors(self._source.data, self._tree.root_node) if self._source.damaged else []
+            found: list[tuple[int, str]] = []
+            if self._tree is not None and self._source.damaged:
+                found = _errors(self._source.data, self._tree.root_node)
             self._errors = tuple(sorted({*self._notes, *found}))
         return self._errors
 
@@ -76,7 +91,30 @@ class ParsedFile:
 def parse(data: bytes) -> ParsedFile:
     """Parse the bytes of a Python file. Never raises for what the bytes hold: see ``ParsedFile.errors``."""
     text, notes = _normalise(data)
-    return ParsedFile(text, Parser(LANGUAGE).parse(text), notes)
+    tree = _tree(text)
+    if tree is None:
+        notes = (*notes, (1, "takes too long to parse"))
+    return ParsedFile(text, tree, notes)
+
+
+def _tree(data: bytes) -> Tree | None:
+    """The syntax tree, or nothing if the parser goes over the text again and again.
+
+    The grammar's scanner looks ahead over a whole run of comments or continued lines from each of them: time
+    grows with the square of their number. The work is measured by the bytes that the parser asks for (those
+    of real files ask for less than three times their size), not by a clock, so that the answer is the same on
+    every machine.
+    """
+    allowed = _REREADS * (len(data) + _CHUNK)
+
+    def read(offset: int, _: object) -> bytes:
+        nonlocal allowed
+        piece = data[offset : offset + _CHUNK] if allowed > 0 else b""
+        allowed -= len(piece)
+        return piece
+
+    tree = Parser(LANGUAGE).parse(read)
+    return tree if allowed > 0 else None
 
 
 def _errors(data: bytes, root: Node) -> list[tuple[int, str]]:

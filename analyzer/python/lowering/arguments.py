@@ -76,7 +76,8 @@ def _parameter(source: Source, node: Node, result: ast.arguments, keyword_only: 
 
 def _argument(source: Source, node: Node, name: Node) -> ast.arg:
     """The name of a parameter with its annotation; the position leaves out stars and the default."""
-    word = name if name.kind_id in _IDENTIFIER else inner(name)[0]
+    starred = name.kind_id in _SPLAT or name.kind_id in _DOUBLE_SPLAT
+    word = inner(name)[0] if starred else name
     if word.kind_id not in _IDENTIFIER:
         raise UnreadableError("parameter that is not a name")
     annotation_node = node.child_by_field_id(_TYPE)

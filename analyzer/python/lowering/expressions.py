@@ -11,6 +11,7 @@ from analyzer.python.lowering.literals import number
 from analyzer.python.lowering.nodes import (
     COMMA,
     LOAD,
+    MAX_DEPTH,
     STORE,
     Source,
     UnreadableError,
@@ -35,6 +36,7 @@ _BODY, _PARAMETERS = field("body"), field("parameters")
 _LIST_SPLAT = kinds("list_splat")
 _BOOLEAN = kinds("boolean_operator")
 _BINARY = kinds("binary_operator")
+_BITWISE, _BAR = kinds("&", "^"), kinds("|")
 _PAIR = kinds("pair")
 _TYPE, _UNION = kinds("type"), kinds("union_type")
 _FOR, _IF = kinds("for_in_clause"), kinds("if_clause")
@@ -160,10 +162,54 @@ def parenthesized(source: Source, node: Node) -> ast.expr:
 @lowers("binary_operator")
 def binary(source: Source, node: Node) -> ast.expr:
     """``left + right`` and its kin."""
-    operator = BINARY[child(node, _OPERATOR).type]()
+    symbol = child(node, _OPERATOR).type
+    if symbol == "&":
+        operands, symbols = _bitwise(node)
+        if "^" in symbols:
+            return _regroup(source, operands, symbols)
+    operator = BINARY[symbol]()
     left = expression(source, child(node, _LEFT))
     result = ast.BinOp(left, operator, expression(source, child(node, _RIGHT)), **at(node))
     return result if type(left) is not ast.Starred else _outward(left, result)
+
+
+def _bitwise(node: Node) -> tuple[list[Node], list[str]]:
+    """The operands of a chain of ``&`` and ``^``, and the operators between them."""
+    operands: list[Node] = []
+    symbols: list[str] = []
+    waiting = [node]
+    while waiting:  # a loop: a chain can be longer than the stack is deep
+        part = waiting.pop()
+        if part.kind_id in _BITWISE:
+            symbols.append(part.type)
+        elif part.kind_id in _BINARY and child(part, _OPERATOR).kind_id in _BITWISE:
+            waiting += [child(part, _RIGHT), child(part, _OPERATOR), child(part, _LEFT)]
+        else:
+            operands.append(part)
+    return operands, symbols
+
+
+def _regroup(source: Source, operands: list[Node], symbols: list[str]) -> ast.expr:
+    """A chain of ``&`` and ``^`` as the language groups it: the grammar lets ``^`` bind closer than ``&``."""
+    if len(operands) > MAX_DEPTH:
+        raise UnreadableError(f"nested deeper than {MAX_DEPTH} levels")
+    groups = [[operands[0]]]
+    for symbol, operand in zip(symbols, operands[1:], strict=True):
+        if symbol == "^":
+            groups.append([operand])
+        else:
+            groups[-1].append(operand)
+    result: ast.expr | None = None
+    for group in groups:
+        term = expression(source, group[0])
+        for operand in group[1:]:
+            right = expression(source, operand)
+            term = ast.BinOp(term, ast.BitAnd(), right, **between(group[0], operand))
+        if result is not None:
+            term = ast.BinOp(result, ast.BitXor(), term, **between(operands[0], group[-1]))
+        result = term
+    assert result is not None
+    return result
 
 
 @lowers("boolean_operator")
@@ -416,13 +462,18 @@ def union(source: Source, node: Node) -> ast.expr:
 
 def _alternatives(node: Node) -> list[Node]:
     """The operands of a chain of ``|`` in an annotation."""
-    kind = node.kind_id
-    if kind in _TYPE:
-        return _alternatives(inner(node)[0])
-    if kind in _UNION or (kind in _BINARY and child(node, _OPERATOR).type == "|"):
-        parts = inner(node)
-        return [*_alternatives(parts[0]), *_alternatives(parts[-1])]
-    return [node]
+    operands: list[Node] = []
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        kind = part.kind_id
+        if kind in _TYPE or kind in _UNION or (kind in _BINARY and child(part, _OPERATOR).kind_id in _BAR):
+            waiting += reversed(inner(part))
+        else:
+            operands.append(part)
+    if len(operands) > MAX_DEPTH:
+        raise UnreadableError(f"nested deeper than {MAX_DEPTH} levels")
+    return operands
 
 
 @lowers("member_type")

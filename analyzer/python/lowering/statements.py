@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from analyzer.python.lowering import strings as _strings  # noqa: F401  # registers its kinds
 from analyzer.python.lowering.arguments import arguments, parameters
-from analyzer.python.lowering.expressions import BINARY, one_or_tuple, stored_name
+from analyzer.python.lowering.expressions import BINARY, has_comma, one_or_tuple, stored_name
 from analyzer.python.lowering.nodes import (
     DEL,
     LANGUAGE,
@@ -71,12 +71,17 @@ def block(source: Source, node: Node) -> list[ast.stmt]:
     if not source.damaged or not node.has_error:
         return [statement(source, part) for part in parts]
     rows = _damaged_rows(parts)
+    column = parts[0].start_point[1] if parts and node.parent is not None else 0
+    row = -1
     result: list[ast.stmt] = []
     for part in parts:
-        if part.is_error or part.is_missing:
-            result.append(_broken(part, "cannot be parsed"))
+        previous, row = row, part.end_point[0]
+        if part.is_error or part.is_missing or _TABLE[part.kind_id] is None:
+            broken(result, at(part), "cannot be parsed")
+        elif part.start_point[1] != column and part.start_point[0] != previous:
+            broken(result, at(part), "indented otherwise than its block")
         elif part.start_point[0] in rows or (part.kind_id not in _COMPOUND and part.end_point[0] in rows):
-            result.append(_broken(part, "shares a line with code that cannot be parsed"))
+            broken(result, at(part), "shares a line with code that cannot be parsed")
         else:
             result.append(statement(source, part))
     return result
@@ -113,18 +118,35 @@ def statement(source: Source, node: Node) -> ast.stmt:
         if lowering is None:
             raise UnreadableError(f"not a statement of Python 3: {node.type.replace('_', ' ')}")
         return lowering(source, node)
-    except UnreadableError as error:
+    except (UnreadableError, LookupError, StopIteration, ValueError) as error:
+        # The others: beside damage, a node can lack parts that the grammar promises.
         source.depth = depth
         second = None if node.kind_id in _COMPOUND else reread(source.data, node, MAX_DEPTH - depth)
-        return _broken(node, str(error)) if second is None else second
+        return marker(at(node), _reason(error, node)) if second is None else second
     finally:
         source.depth = depth
 
 
-def _broken(node: Node, reason: str) -> Broken:
-    marker = Broken(**at(node))
-    marker.reason = reason
-    return marker
+def _reason(error: Exception, node: Node) -> str:
+    if isinstance(error, UnreadableError):
+        return str(error)
+    return f"{node.type.replace('_', ' ')} of an unknown form"
+
+
+def marker(span: Span, reason: str) -> Broken:
+    """The stand-in for what could not be read."""
+    result = Broken(**span)
+    result.reason = reason
+    return result
+
+
+def broken(statements: list[ast.stmt], span: Span, reason: str) -> None:
+    """Add a marker, or stretch the one before it if it says the same."""
+    last = statements[-1] if statements else None
+    if isinstance(last, Broken) and last.reason == reason:
+        last.end_lineno, last.end_col_offset = span["end_lineno"], span["end_col_offset"]
+    else:
+        statements.append(marker(span, reason))
 
 
 def _check_header(node: Node) -> None:
@@ -320,12 +342,11 @@ def _otherwise(source: Source, clauses: list[Node], whole: Span) -> list[ast.stm
     span = at(first)
     span["end_lineno"], span["end_col_offset"] = whole["end_lineno"], whole["end_col_offset"]
     source.depth += 1
-    if source.depth > MAX_DEPTH:
-        marker = Broken(**span)
-        marker.reason = f"more than {MAX_DEPTH} levels of elif"
-        return [marker]
-    test = expression(source, child(first, _CONDITION))
-    body = _body(source, child(first, _CONSEQUENCE))
+    try:
+        test = expression(source, child(first, _CONDITION))
+        body = _body(source, child(first, _CONSEQUENCE))
+    except UnreadableError as error:  # the branches before it stand
+        return [marker(span, str(error))]
     return [ast.If(test, body, _otherwise(source, clauses[1:], whole), **span)]
 
 
@@ -376,7 +397,7 @@ def _try(source: Source, node: Node) -> ast.stmt:
 
 def _handler(source: Source, node: Node) -> ast.ExceptHandler:
     value = node.child_by_field_id(_VALUE)
-    if node.child_by_field_id(_ALIAS) is not None:
+    if has_comma(node):
         raise UnreadableError("except with a comma, as in Python 2")
     caught, name = None, None
     if value is not None:
