@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from analyzer.python import device, expressions
+from analyzer.python import contracts, device, expressions
 from analyzer.python.values import (
     Accessor,
     Bound,
@@ -95,19 +95,7 @@ def call(
 def _call_any(
     m: Machine, data: Choice, args: list[Value], keywords: dict[str, Value], site: Site, rest: bool
 ) -> Value:
-    results: list[Value] = []
-    error: Raised | None = None
-    for option in data.options:
-        m.depth += 1
-        try:
-            results.append(call(m, option, args, keywords, site, rest))
-        except Raised as raised:
-            error = raised
-        finally:
-            m.depth -= 1
-    if not results and error is not None:
-        raise error
-    return join(results)
+    return expressions.each(m, data, lambda option: call(m, option, args, keywords, site, rest))
 
 
 def _call_external(
@@ -151,6 +139,8 @@ def call_function(
 ) -> Value:
     """Follow a function of the tree: run its body on these arguments."""
     calling, m.calling = m.calling, None
+    if f"{function.module}.{function.qualname}" in contracts.loads() and args:
+        return _loaded(args[0])
     tainted = any(value.tainted for value in [*args, *keywords.values()])
     repeated = sum(
         1 for frame in m.stack if frame.function is not None and frame.function.node is function.node
@@ -167,17 +157,37 @@ def call_function(
     number = m.calls = m.calls + 1
     if calling is not None:
         args, keywords = _mark_arguments(m, calling, function, args, keywords, number)
-    frame = _frame(m, function)
+    frame = frame_of(m, function)
     bind_arguments(m, function, frame, args, keywords, rest, site)
     result = run(m, function, frame)
     if result.source is not None and (result.source.checks or result.tainted):
         result = Value(result.data, Provenance(Origin.RETURN, (result.source,), None, "", key=number))
+    note_maker(function, result)
     if key is not None and _shareable(result):
         m.results[key] = result
     return result
 
 
-def _frame(m: Machine, function: Function) -> Frame:
+def note_maker(function: Function, result: Value) -> None:
+    """The description of a build is known by the outermost function that gives it back."""
+    options = result.data.options if isinstance(result.data, Choice) else (result,)
+    for option in options:
+        data = option.data
+        if isinstance(data, Instance) and f"{data.of.module}.{data.of.qualname}" in contracts.builds():
+            data.maker = function.dotted
+
+
+def _loaded(build: Value) -> Value:
+    """A build that is made and loaded: known by the function that described it."""
+    options = build.data.options if isinstance(build.data, Choice) else (build,)
+    makers = [o.data.maker for o in options if isinstance(o.data, Instance) and o.data.maker is not None]
+    if not makers:
+        return Value(Free("a build that is not known"), build.source)
+    return Value(Handle(tuple(dict.fromkeys(makers))))
+
+
+def frame_of(m: Machine, function: Function) -> Frame:
+    """A fresh frame for a function; its arguments are not bound yet."""
     from analyzer.python.machine import Frame as NewFrame
 
     state = m.state(function.module)
@@ -208,9 +218,8 @@ def run(m: Machine, function: Function, frame: Frame) -> Value:
     finally:
         m.stack.pop()
         m.control = saved_control
-    produced = frame.scope.names.get("<yield>")
-    if produced is not None:
-        return produced
+    if frame.produced is not None:
+        return Value(frame.produced)
     return join(ends) if len(ends) > 1 else ends[0]
 
 
@@ -365,7 +374,10 @@ def make_function(m: Machine, node: FunctionNode, frame: Frame, name: str) -> Va
         owner, scope = frame.owner, frame.scope.parent
     elif frame.owner is not None:
         owner = frame.owner if isinstance(node, ast.Lambda) else None
-    return Value(Function(node, frame.module.source.name, qualname, scope, defaults, owner))
+    made = Function(node, frame.module.source.name, qualname, scope, defaults, owner)
+    if not isinstance(node, ast.Lambda):
+        m.defined.setdefault((made.module, made.qualname), made)
+    return Value(made)
 
 
 def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
@@ -412,6 +424,8 @@ def _decorate(
             inner = decorated.data
         if isinstance(inner, (Function, Bound, Partial, Accessor, Instance, Builtin, Lazy)):
             value = decorated
+            if isinstance(inner, Function) and inner is not made.data and inner.stands_for is None:
+                inner.stands_for = f"{frame.module.source.name}.{made.data.qualname}"
     return value
 
 
@@ -554,7 +568,7 @@ def symbolic_instance(m: Machine, of: Class) -> Value:
     with m.aside():
         built = Instance(of, {}, symbolic=True)
         try:
-            frame = _frame(m, init.data)
+            frame = frame_of(m, init.data)
             free_arguments(m, init.data, frame, Value(built))
             run(m, init.data, frame)
         except (Raised, m.budget):

@@ -76,10 +76,96 @@ def lookup(path: str) -> Door | None:
     return None
 
 
+@cache
+def roots() -> frozenset[str]:
+    """The top-level modules that hold an entry: they answer as described, wherever their files are."""
+    return frozenset(re.split(r"\W", path, maxsplit=1)[0] for path in doors())
+
+
+def exists(path: str) -> bool | None:
+    """Whether a dotted path outside the tree exists on the host; ``None`` where no entry tells."""
+    door = lookup(path)
+    if door is not None:
+        return door.kind != "absent"
+    parent = path
+    while parent:
+        parent = parent.removesuffix("()") if parent.endswith("()") else parent.rpartition(".")[0]
+        above = doors().get(parent)
+        if above is not None and above.kind == "absent":
+            return False
+    whole = tuple(path + end for end in (".", "()", "["))
+    return True if any(d.kind != "absent" and d.path.startswith(whole) for d in doors().values()) else None
+
+
+@cache
+def _constants() -> dict[str, tuple[int, int]]:
+    """Named constants: which group they belong to, and which of its members they are."""
+    found: dict[str, tuple[int, int]] = {}
+    for group, row in enumerate(data.table("device_api").get("distinct", [])):
+        for member, names in enumerate(row["members"]):
+            for name in names:
+                found[f"{row['within']}.{name}"] = (group, member)
+    return found
+
+
+def equal(left: str, right: str) -> bool | None:
+    """Whether two dotted paths outside the tree are the same constant; ``None`` where no entry tells."""
+    a, b = _constants().get(left), _constants().get(right)
+    if a is None or b is None or a[0] != b[0]:
+        return None
+    return a == b
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program that the scanned code may ask, as it answers on the host."""
+
+    program: str
+    arguments: tuple[str, ...]
+    kind: str
+    output: CodeType
+
+
+@cache
+def _commands() -> tuple[Command, ...]:
+    return tuple(
+        Command(
+            row["program"],
+            tuple(row["arguments"]),
+            row["kind"],
+            compile(row["output"], row["program"], "eval"),
+        )
+        for row in data.table("device_api").get("command", [])
+    )
+
+
+def command(words: list[str]) -> Command | None:
+    """The entry for a command line; the program may be given with its folder."""
+    if not words:
+        return None
+    program = words[0].rpartition("/")[2]
+    for entry in _commands():
+        if entry.program == program and entry.arguments == tuple(words[1:]):
+            return entry
+    return None
+
+
+def printed(entry: Command, host: Host) -> str:
+    """What a command prints on a host."""
+    return str(eval(entry.output, {"__builtins__": {}, "str": str}, _names(host)))
+
+
 def answer(door: Door, host: Host) -> Any:
     """The value of an entry on a host, as a plain Python object."""
+    if door.expression is None:
+        raise ValueError(f"{door.path} is an object")
+    return eval(door.expression, {"__builtins__": {}, "str": str}, _names(host))
+
+
+def _names(host: Host) -> dict[str, Any]:
+    """What the expressions of the entries are written over."""
     arch = host.arch
-    names = {
+    return {
         "major": arch.major,
         "minor": arch.minor,
         "number": arch.number,
@@ -89,8 +175,4 @@ def answer(door: Door, host: Host) -> Any:
         "shared_per_block": arch.shared_per_block,
         "shared_per_sm": arch.shared_per_sm,
         "suffix": "a" if arch.suffixes else "",
-        "f_string": str,
     }
-    if door.expression is None:
-        raise ValueError(f"{door.path} is an object")
-    return eval(door.expression, {"__builtins__": {}, "str": str}, names)

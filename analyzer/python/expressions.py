@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python import device, imports, library
@@ -92,13 +93,7 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     """
     data = value.data
     if isinstance(data, Choice):
-        found = []
-        for option in data.options:
-            try:
-                found.append(attribute(m, option, name, site))
-            except Raised:
-                continue
-        return join(found).derived(value.source) if found else Value(Free("no option has it"), value.source)
+        return each(m, data, lambda option: attribute(m, option, name, site)).derived(value.source)
     if isinstance(data, (Free, Unknown)):
         return Value(data if isinstance(data, Unknown) else Free(f"attribute {name}"), value.source)
     if isinstance(data, External):
@@ -153,6 +148,38 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     return library.attribute(m, value, name, site)
 
 
+def each(m: Machine, choice: Choice, compute: Callable[[Value], Value]) -> Value:
+    """A computation on a value that is one of several; an option on which it raises is left out.
+
+    Raises:
+        Raised: it raises on every option.
+    """
+    results: list[Value] = []
+    error: Raised | None = None
+    for option in choice.options:
+        with m.perhaps():
+            try:
+                results.append(compute(option))
+            except Raised as raised:
+                error = raised
+    if error is not None:
+        if not results:
+            raise error
+        m.may_raise = True
+    return join(results)
+
+
+def _spread(
+    m: Machine, left: Value, right: Value, compute: Callable[[Value, Value], Value]
+) -> Value | None:
+    """A computation on two values of which one is one of several; ``None`` if neither is."""
+    if isinstance(left.data, Choice):
+        return each(m, left.data, lambda option: compute(option, right))
+    if isinstance(right.data, Choice):
+        return each(m, right.data, lambda option: compute(left, option))
+    return None
+
+
 def external(m: Machine, path: str, site: Site, source: Provenance | None) -> Value:
     """A dotted path outside the tree: answered by the device API, or an object of which nothing is known."""
     door = device.lookup(path)
@@ -174,6 +201,8 @@ def external(m: Machine, path: str, site: Site, source: Provenance | None) -> Va
         raise Raised("AttributeError", f"{path} does not exist here", site)
     if door.kind == "free":
         return Value(Free(path))
+    if door.expression is None:
+        return Value(External(path), source)
     data = device.answer(door, m.host)
     if door.kind == "device":
         return lift(data, combine(source, Provenance(Origin.DOOR, (), site, path)))
@@ -327,13 +356,9 @@ def binary(m: Machine, op: ast.operator, left: Value, right: Value, site: Site) 
     source = combine(left.source, right.source)
     if isinstance(left.data, Unknown) or isinstance(right.data, Unknown):
         return Value(left.data if isinstance(left.data, Unknown) else right.data, source)
-    for side, other, swap in ((left, right, False), (right, left, True)):
-        if isinstance(side.data, Choice):
-            results = [
-                binary(m, op, other, option, site) if swap else binary(m, op, option, other, site)
-                for option in side.data.options
-            ]
-            return join(results).derived(source)
+    spread = _spread(m, left, right, lambda a, b: binary(m, op, a, b, site))
+    if spread is not None:
+        return spread.derived(source)
     if isinstance(left.data, (Free, External)) or isinstance(right.data, (Free, External)):
         if isinstance(op, ast.Add):
             for side, other in ((left.data, right.data), (right.data, left.data)):
@@ -405,18 +430,26 @@ def _unary(m: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
         if found is Truth.FREE:
             return Value(Free("not of a free value"), value.source)
         return Value(found is Truth.FALSE, value.source)
-    if isinstance(value.data, Choice):
-        return Value(Free("one of several"), value.source)
-    if isinstance(value.data, (Free, Unknown)):
-        return value
-    if isinstance(value.data, (int, float)):
-        if isinstance(node.op, ast.USub):
-            return Value(-value.data, value.source)
-        if isinstance(node.op, ast.UAdd):
-            return Value(+value.data, value.source)
-        if isinstance(value.data, int):
-            return Value(~value.data, value.source)
-    return Value(Free("an operator"), value.source)
+    return _signed(m, node.op, value, frame.site(node))
+
+
+def _signed(m: Machine, op: ast.unaryop, value: Value, site: Site) -> Value:
+    data = value.data
+    if isinstance(data, Choice):
+        return each(m, data, lambda option: _signed(m, op, option, site)).derived(value.source)
+    if isinstance(data, (Free, Unknown)) or not is_constant(data):
+        return value if isinstance(data, (Free, Unknown)) else Value(Free("an operator"), value.source)
+    try:
+        return Value(_UNARY[type(op)](data), value.source)
+    except TypeError as error:
+        raise Raised("TypeError", str(error), site) from None
+
+
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
 
 
 def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
@@ -439,7 +472,7 @@ def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
                 break
             if found in (Truth.FREE, Truth.UNKNOWN):
                 open_values.append(value)
-                m.depth += 1
+                m.deepen()
             elif value.source is not None:
                 sources.append(value.source)
     finally:
@@ -456,7 +489,7 @@ def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
         result = (
             Value(unknown.data, source) if unknown is not None else _open(stop, open_values, last, source)
         )
-    gate = m.recorder.decision(m, frame, node, "bool", result, node)
+    gate = m.recorder.decision(m, frame, node, "bool", result, node, operands)
     return Value(result.data, gate) if gate is not None else result
 
 
@@ -480,16 +513,15 @@ def _conditional(m: Machine, node: ast.IfExp, frame: Frame) -> Value:
     values: list[Value] = []
     error: Raised | None = None
     for side in (node.body, node.orelse):
-        m.depth += 1
         try:
-            with m.controlled(gate):
+            with m.perhaps(), m.controlled(gate):
                 values.append(m.evaluate(side, frame))
         except Raised as raised:
             error = raised
-        finally:
-            m.depth -= 1
-    if not values and error is not None:
-        raise error
+    if error is not None:
+        if not values:
+            raise error
+        m.may_raise = True
     if found is Truth.UNKNOWN:
         return Value(test.data, gate)
     return join(values).derived(gate)
@@ -538,25 +570,24 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value, site: Site) ->
     for side in (left, right):
         if isinstance(side.data, Unknown):
             return Value(side.data, source)
-    for side, other, swap in ((left, right, False), (right, left, True)):
-        if isinstance(side.data, Choice):
-            results = [
-                compare(m, op, other, option, site) if swap else compare(m, op, option, other, site)
-                for option in side.data.options
-            ]
-            return join(results).derived(source)
+    spread = _spread(m, left, right, lambda a, b: compare(m, op, a, b, site))
+    if spread is not None:
+        return spread.derived(source)
     if isinstance(op, (ast.Is, ast.IsNot)):
         known = _identical(left, right)
         if known is None:
             return Value(Free("identity of a free value"), source)
         return Value(known is isinstance(op, ast.Is), source)
     if isinstance(op, (ast.In, ast.NotIn)):
-        known = _contains(m, right, left, site)
-        if known is None:
+        found = _contains(m, right, left, site)
+        if isinstance(found, Value):
+            inside = truth(found)
+            if inside is Truth.UNKNOWN:
+                return found.derived(source)
+            found = None if inside is Truth.FREE else inside is Truth.TRUE
+        if found is None:
             return Value(Free("membership is free"), source)
-        if isinstance(known, Value):
-            return known.derived(source)
-        return Value(known is isinstance(op, ast.In), source)
+        return Value(found is isinstance(op, ast.In), source)
     if isinstance(op, (ast.Eq, ast.NotEq)):
         known = _equal(m, left, right)
         if known is None:
@@ -613,7 +644,7 @@ def _identical(left: Value, right: Value) -> bool | None:
 def _equal(m: Machine, left: Value, right: Value) -> bool | None:
     a, b = left.data, right.data
     if isinstance(a, External) and isinstance(b, External):
-        return True if a.path == b.path and "()" not in a.path else None
+        return True if a.path == b.path and "()" not in a.path else device.equal(a.path, b.path)
     if isinstance(a, (Free, External)) or isinstance(b, (Free, External)):
         return None
     try:
@@ -717,7 +748,7 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
     if isinstance(data, Unknown) or isinstance(key.data, Unknown):
         return Value(data if isinstance(data, Unknown) else key.data, source)
     if isinstance(data, Choice):
-        return join([item(m, option, key, site) for option in data.options]).derived(source)
+        return each(m, data, lambda option: item(m, option, key, site)).derived(source)
     if isinstance(data, External):
         if isinstance(key.data, str):
             return external(m, f"{data.path}['{key.data}']", site, source)
@@ -728,13 +759,7 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
         return Value(Free("an item of a free value"), source)
     if isinstance(data, Dict):
         if isinstance(key.data, Choice):
-            found = []
-            for option in key.data.options:
-                try:
-                    found.append(item(m, value, option, site))
-                except Raised:
-                    continue
-            return join(found).derived(source) if found else Value(Free("no key fits"), source)
+            return each(m, key.data, lambda option: item(m, value, option, site)).derived(source)
         try:
             wanted = plain(key)
             entry = data.items.get(wanted)
@@ -943,17 +968,12 @@ def _comprehension(
                 else [source]
             )
         for element in elements:
-            if not certain:
-                m.depth += 1
-            try:
-                from analyzer.python import statements
+            from analyzer.python import statements
 
+            with nullcontext() if certain else m.perhaps():
                 statements.assign(m, generator.target, element, inner)
                 if _filters(m, generator.ifs, inner, sources, state, position, level):
                     level(position + 1)
-            finally:
-                if not certain:
-                    m.depth -= 1
 
     level(0)
     source = combine(*sources)
@@ -1112,15 +1132,15 @@ def _await(m: Machine, node: ast.Await, frame: Frame) -> Value:
 def _yield(m: Machine, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
     if node.value is not None:
         value = m.evaluate(node.value, frame)
-        produced = frame.scope.names.setdefault("<yield>", Value(List([], m.depth)))
-        assert isinstance(produced.data, List)
+        if frame.produced is None:
+            frame.produced = List([], m.depth, open=m.depth > 0)
         if isinstance(node, ast.Yield):
-            produced.data.items.append(value)
-            produced.data.open = produced.data.open or m.depth > produced.data.depth
+            frame.produced.items.append(value)
+            frame.produced.open = frame.produced.open or m.depth > frame.produced.depth
         else:
             elements = iterate(m, value, frame.site(node))
-            produced.data.items.extend(elements or [])
-            produced.data.open = produced.data.open or elements is None
+            frame.produced.items.extend(elements or [])
+            frame.produced.open = frame.produced.open or elements is None
     return Value(Free("what is sent to a generator"))
 
 

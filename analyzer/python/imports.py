@@ -17,6 +17,7 @@ from analyzer.python.values import (
     Site,
     Unknown,
     Value,
+    join,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ def run_module(m: Machine, state: ModuleState) -> None:
         )
     finally:
         m.stack.pop()
+    for name in source.rebound:
+        value = state.names.get(name)
+        if value is not None and not isinstance(value.data, Lazy):
+            state.names[name] = join([value, Value(Free("a function sets it later"))])
 
 
 #: Stands for the scanned root in paths that the evaluated code computes.
@@ -83,6 +88,9 @@ def absolute(state: ModuleState, node: ast.ImportFrom) -> str:
 
 def module_value(m: Machine, name: str) -> Value:
     """A module as a value: of the tree, or outside it."""
+    known_as = m.index.stand_in(name)
+    if known_as is not None:
+        return Value(External(known_as))
     if m.index.find(name) is not None:
         return Value(Module(name))
     return Value(External(name))
@@ -108,8 +116,8 @@ def member(m: Machine, module: str, name: str, site: Site) -> Value:
         state.names[name] = value
         return value
     child = f"{module}.{name}"
-    if m.index.find(child) is not None:
-        return Value(Module(child))
+    if m.index.find(child) is not None or child in m.index.compiled:
+        return module_value(m, child)
     if not state.done:
         late = _defined_later(m, state, name)
         if late is not None:
@@ -137,8 +145,9 @@ def _defined_later(m: Machine, state: ModuleState, name: str) -> Value | None:
 
 
 def _member(m: Machine, base: str, name: str, site: Site) -> Value:
-    if m.index.find(base) is None:
-        return expressions.external(m, f"{base}.{name}", site, None)
+    known_as = m.index.stand_in(base)
+    if known_as is not None or m.index.find(base) is None:
+        return expressions.external(m, f"{known_as or base}.{name}", site, None)
 
     def compute(machine: Machine) -> Value:
         try:
@@ -151,7 +160,7 @@ def _member(m: Machine, base: str, name: str, site: Site) -> Value:
 
 
 def _star(m: Machine, base: str, frame: Frame) -> None:
-    if m.index.find(base) is None:
+    if m.index.stand_in(base) is not None or m.index.find(base) is None:
         return
     state = m.state(base)
     exported = state.names.get("__all__")
@@ -177,7 +186,7 @@ def _check(m: Machine, name: str, site: Site) -> None:
         m.may_raise = True
     elif known is False:
         parent, _, child = name.rpartition(".")
-        if parent and m.index.find(parent) is not None:
+        if parent and m.index.find(parent) is not None and m.index.stand_in(parent) is None:
             state = m.state(parent)
             if child in state.names:
                 return

@@ -8,6 +8,7 @@ import itertools
 import os.path
 import posixpath
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
 
+from analyzer.python import device
 from analyzer.python.imports import ROOT
 from analyzer.python.values import (
     Accessor,
@@ -28,7 +30,9 @@ from analyzer.python.values import (
     Function,
     Instance,
     List,
+    Origin,
     Partial,
+    Provenance,
     Raised,
     Set,
     Site,
@@ -163,15 +167,14 @@ def pure(
     source = combine(*(value.source for value in [*args, *keywords.values()]))
     for position, value in enumerate(args):
         if isinstance(value.data, Choice):
-            results = []
-            for option in value.data.options:
-                try:
-                    results.append(
-                        pure(m, run, site, [*args[:position], option, *args[position + 1 :]], keywords, name)
-                    )
-                except Raised:
-                    continue
-            return join(results).derived(source) if results else Value(Free(name), source)
+            from analyzer.python import expressions
+
+            before, after = args[:position], args[position + 1 :]
+
+            def with_option(option: Value, before: Args = before, after: Args = after) -> Value:
+                return pure(m, run, site, [*before, option, *after], keywords, name)
+
+            return expressions.each(m, value.data, with_option).derived(source)
     try:
         given = [plain(value) for value in args]
         named = {key: plain(value) for key, value in keywords.items()}
@@ -445,12 +448,8 @@ def _hasattr(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     owner = args[0].data
     if isinstance(owner, External):
         path = f"{owner.path}.{args[1].data}"
-        from analyzer.python import device
-
-        door = device.lookup(path)
-        if door is None:
-            return Value(Free(f"{path} may exist"))
-        return Value(door.kind != "absent")
+        known = device.exists(path)
+        return Value(Free(f"{path} may exist") if known is None else known)
     if undecided(owner) or (isinstance(owner, Instance) and owner.symbolic):
         return Value(Free("hasattr of a free object"))
     try:
@@ -663,6 +662,47 @@ def _namespace(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     return Value(Instance(Class(node, "types", "SimpleNamespace", (), {}), dict(keywords), depth=m.depth))
 
 
+def _command(m: Machine, site: Site, args: Args, keywords: Keywords) -> tuple[Value, Value] | None:
+    """What a command line prints on standard output and standard error; ``None`` if it is not known."""
+    given = args[0] if args else keywords.get("args", Value(None))
+    try:
+        line = plain(given)
+        words = shlex.split(line) if isinstance(line, str) else [str(word) for word in line]
+    except (ValueError, TypeError):
+        words = []
+    entry = device.command(words)
+    if entry is None:
+        m.may_raise = True
+        return None
+    source = Provenance(Origin.TOOLKIT, (), site, " ".join(words)) if entry.kind == "toolkit" else None
+    text = device.printed(entry, m.host)
+    named = ("text", "universal_newlines", "encoding")
+    is_text = any(truth(keywords[name]) is Truth.TRUE for name in named if name in keywords)
+    return (Value(text, source), Value("")) if is_text else (Value(text.encode(), source), Value(b""))
+
+
+def _check_output(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    found = _command(m, site, args, keywords)
+    if found is None:
+        return Value(Free("what a program prints"), combine(*(value.source for value in args)))
+    return found[0]
+
+
+def _run_command(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    found = _command(m, site, args, keywords)
+    if found is None:
+        return Value(Free("what a program does"), combine(*(value.source for value in args)))
+    return _namespace(m, site, [], {"returncode": Value(0), "stdout": found[0], "stderr": found[1]})
+
+
+def _which(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    name = _first(args).data
+    entry = device.command(["which", name]) if isinstance(name, str) else None
+    if entry is None:
+        return Value(Free("a program may be installed"))
+    return Value(device.printed(entry, m.host).strip())
+
+
 def _auto(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     return Value(External("enum.auto()"))
 
@@ -851,6 +891,9 @@ def _models() -> dict[str, Any]:
         "Path.cwd": Builtin("cwd", _home),
         "packaging.version.parse": Builtin("parse", _version),
         "packaging.version.Version": Builtin("Version", _version),
+        "subprocess.check_output": Builtin("check_output", _check_output),
+        "subprocess.run": Builtin("run", _run_command),
+        "shutil.which": Builtin("which", _which),
         "types.SimpleNamespace": Builtin("SimpleNamespace", _namespace),
         "argparse.Namespace": Builtin("Namespace", _namespace),
         "enum.auto": Builtin("auto", _auto),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -18,6 +18,7 @@ from analyzer.python.values import (
     Function,
     FunctionNode,
     Lazy,
+    List,
     Module,
     Origin,
     Provenance,
@@ -64,6 +65,8 @@ class Frame:
     result: Value | None = None
     returns: list[Value] = field(default_factory=list)
     handled: Value | None = None
+    produced: List | None = None
+    """What a generator has yielded."""
 
     @property
     def file(self) -> str:
@@ -81,7 +84,14 @@ class Recorder(Protocol):
     """Who is told what the evaluated code does."""
 
     def decision(
-        self, m: Machine, frame: Frame, node: ast.AST, kind: str, test: Value, owner: ast.AST
+        self,
+        m: Machine,
+        frame: Frame,
+        node: ast.AST,
+        kind: str,
+        test: Value,
+        owner: ast.AST,
+        parts: Sequence[tuple[ast.expr, Value]] = (),
     ) -> Provenance | None:
         """A condition was evaluated; gives back the provenance that what hangs on it shall carry."""
 
@@ -90,6 +100,9 @@ class Recorder(Protocol):
     ) -> None:
         """A call was evaluated."""
 
+    def stored(self, name: str) -> None:
+        """An attribute of that name was given a device answer."""
+
     def unresolved(self, site: Site, what: str, why: str) -> None:
         """Something that depends on the architecture was not understood."""
 
@@ -97,8 +110,8 @@ class Recorder(Protocol):
 class Machine:
     """Evaluates the scanned Python for one host.
 
-    ``depth`` counts the open branches whose taking is free; an object made at a smaller depth is changed
-    only *perhaps* inside them. ``control`` holds the provenance of the decisions under which it runs.
+    ``depth`` is the number of the innermost open branch whose taking is free (0: none; a later branch has a
+    higher number); an object made at a smaller depth is changed only *perhaps* inside it. ``control`` holds the provenance of the decisions under which it runs.
     """
 
     def __init__(self, host: Host, index: ModuleIndex, recorder: Recorder) -> None:
@@ -108,10 +121,12 @@ class Machine:
         self.modules: dict[str, ModuleState] = {}
         self.control: list[Provenance] = []
         self.depth = 0
+        self.branches = 0
         self.steps = 0
         self.stack: list[Frame] = []
         self.may_raise = False
         self.calls = 0
+        self.defined: dict[tuple[str, str], Function] = {}
         self.calling: tuple[ast.Call, Frame] | None = None
         self.call_limit = CALLS
         self.budget = Budget
@@ -190,6 +205,21 @@ class Machine:
             yield
         finally:
             self.control, self.depth, self.may_raise = saved
+
+    @contextmanager
+    def perhaps(self) -> Iterator[None]:
+        """Run something of which it is free whether it runs: a branch of its own."""
+        saved = self.depth
+        self.deepen()
+        try:
+            yield
+        finally:
+            self.depth = saved
+
+    def deepen(self) -> None:
+        """Enter a free branch: what was made before it is changed only perhaps from here on."""
+        self.branches += 1
+        self.depth = self.branches
 
     def force(self, value: Value) -> Value:
         """The value behind a name that is computed when first read."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from analyzer import data
+from analyzer.python import device
 from analyzer.python.syntax import ParsedFile, parse
+
+
+_GLOBAL = re.compile(rb"(?m)^[ \t]+global[ \t]+([\w, \t]+)")
 
 
 @dataclass(eq=False)
@@ -28,6 +33,19 @@ class Source:
     def parsed(self) -> ParsedFile:
         """The lowered syntax tree; parsed when first asked for."""
         return parse(self.data)
+
+    @cached_property
+    def rebound(self) -> frozenset[str]:
+        """Module names that functions set through ``global``, except caches filled when first asked for."""
+        names: set[str] = set()
+        for found in _GLOBAL.finditer(self.data):
+            for name in found.group(1).split(b","):
+                word = name.strip()
+                rest = self.data[found.end() : found.end() + 2000]
+                cache = re.match(rb"(?s).{0,400}?\bif\s+(not\s+)?\b%b\b(\s+is\s+None)?\s*:" % re.escape(word), rest)
+                if cache is None:
+                    names.add(word.decode("ascii", "replace"))
+        return frozenset(names)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -53,8 +71,11 @@ class ModuleIndex:
         self.count_stores: Callable[[], dict[str, int]] = dict
         self._stores: dict[str, int] | None = None
         self._paths: set[str] = set()
+        self.compiled: set[str] = set()
+        """Dotted names of modules that are shared libraries: they import, nothing is known of them."""
         for file in sorted(self.files):
             if not file.endswith(".py"):
+                self._add_compiled(file)
                 continue
             parts = file.removesuffix(".py").split("/")
             package = parts[-1] == "__init__"
@@ -67,6 +88,14 @@ class ModuleIndex:
             for cut in range(1, len(parts)):
                 self.folders.add(".".join(parts[:cut]))
         self.required = {_normal(name) for name in required}
+
+    def _add_compiled(self, file: str) -> None:
+        """Note a module that is a shared library."""
+        folder, _, name = file.rpartition("/")
+        if name.endswith((".so", ".pyd")):
+            stem = name.partition(".")[0]
+            if stem.isidentifier():
+                self.compiled.add(f"{folder.replace('/', '.')}.{stem}".removeprefix("."))
 
     def find(self, name: str) -> Source | None:
         """The module of that dotted name; a folder without ``__init__`` is an empty package."""
@@ -104,6 +133,18 @@ class ModuleIndex:
         source = self.find(name)
         return source.file if source is not None else name.replace(".", "/")
 
+    def stand_in(self, name: str) -> str | None:
+        """The dotted name under which the device model knows a module, if it does: a module with entries of
+        its own, or a copy of one that a package carries."""
+        top = name.partition(".")[0]
+        if top in device.roots():
+            return name
+        parts = name.split(".")
+        for place, part in enumerate(parts):
+            if part in data.table("contracts")["import_names"]["vendored"]:
+                return ".".join(parts[place:])
+        return None
+
     def importable(self, name: str) -> bool | None:
         """Whether ``import name`` succeeds: in the tree, in the standard library or required (True),
         known to be absent (False), or open (None).
@@ -111,9 +152,11 @@ class ModuleIndex:
         A dotted name outside the tree is judged by its first part.
         """
         top = name.partition(".")[0]
-        if self.find(name) is not None:
+        if self.find(name) is not None or name in self.compiled:
             return True
-        if self.find(top) is not None:
+        if device.exists(top) is False:
+            return False
+        if self.find(top) is not None and not any(name.startswith(f"{c}.") for c in self.compiled):
             return False
         if top in sys.stdlib_module_names:
             return True

@@ -55,7 +55,7 @@ def block(m: Machine, body: list[ast.stmt], frame: Frame) -> Outcome:
     Where a decision makes some ways leave the block early, the rest runs under its control.
     """
     pushed = 0
-    deeper = 0
+    depth = m.depth
     try:
         for statement in body:
             m.steps += 1
@@ -68,12 +68,11 @@ def block(m: Machine, body: list[ast.stmt], frame: Frame) -> Outcome:
             if outcome is not None and outcome is not Outcome.NORMAL:
                 return outcome
             if frame.scope.names.pop(_PERHAPS, None) is not None:
-                m.depth += 1
-                deeper += 1
+                m.deepen()
         return Outcome.NORMAL
     finally:
         del m.control[len(m.control) - pushed :]
-        m.depth -= deeper
+        m.depth = depth
 
 
 #: A local mark: some way through the statement just run left the block, which one is free.
@@ -151,6 +150,8 @@ def _unpack(m: Machine, target: ast.Tuple | ast.List, value: Value, frame: Frame
 
 def _store_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:
     data = owner.data
+    if value.tainted:
+        m.recorder.stored(name)
     if isinstance(data, Instance):
         if m.depth > data.depth:
             old = data.attributes.get(name)
@@ -164,9 +165,8 @@ def _store_attribute(m: Machine, owner: Value, name: str, value: Value) -> None:
             state.names[name] = value
     elif isinstance(data, expressions.Choice):
         for option in data.options:
-            m.depth += 1
-            _store_attribute(m, option, name, value)
-            m.depth -= 1
+            with m.perhaps():
+                _store_attribute(m, option, name, value)
 
 
 def _store_item(m: Machine, owner: Value, key: Value, value: Value) -> None:
@@ -356,15 +356,13 @@ def fork(
     left = False
     for run in runs:
         frame.scope.names = dict(start)
-        m.depth += 1
         try:
-            outcome = run()
+            with m.perhaps():
+                outcome = run()
         except Raised as raised:
             error = raised
             left = True
             continue
-        finally:
-            m.depth -= 1
         if outcome is Outcome.RETURN:
             results.append(frame.result or Value(None))
             left = True

@@ -209,6 +209,13 @@ class Function:
     defaults: dict[str, Value]
     owner: Class | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
+    stands_for: str | None = None
+    """The dotted name of the function that this one replaces by decoration."""
+
+    @property
+    def dotted(self) -> str:
+        """The dotted name under which callers know it."""
+        return self.stands_for or f"{self.module}.{self.qualname}"
 
     @property
     def name(self) -> str:
@@ -237,6 +244,8 @@ class Instance:
     attributes: dict[str, Value]
     symbolic: bool = False
     depth: int = 0
+    maker: str | None = None
+    """For the description of a build: the function that gave it back."""
 
 
 @dataclass(slots=True, eq=False)
