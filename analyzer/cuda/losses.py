@@ -134,6 +134,8 @@ class _Pair:
             gone = self._only(self.reference, self.target, everywhere)
         elif not gone:
             return nothing
+        if self._raised(self.reference, gone, function) is not None:
+            return nothing  # the reference itself stops there
         losses = self._losses(gone, instead, function, kind)
         effect, message = self._effect(losses, gone, instead, function)
         if singled_out and effect in ("excluded", "degraded", "none"):
@@ -204,17 +206,9 @@ class _Pair:
     def _target_paths(self) -> frozenset[tuple[str, ...]]:
         return frozenset(definition.path for definition in self.target.facts.definitions)
 
-    def _counterpart(self, function: Definition) -> Definition | None:
-        """The same function as the target's pass sees it: the nearest one of that path."""
-        alike = [
-            d for d in self.target.facts.functions if d.path == function.path and d.kind == function.kind
-        ]
-        same = [d for d in alike if d.arguments == function.arguments] or alike
-        return min(same, key=lambda d: abs(d.line - function.line), default=None)
-
     def _is_emptied(self, function: Definition) -> bool:
         """Whether the function does something on the reference and nothing on the target."""
-        other = self._counterpart(function)
+        other = _counterpart(self.target, function)
         if other is None or work.has_work(self.target.text.text, other.parameters, other.end):
             return False
         return work.has_work(self.reference.text.text, function.parameters, function.end)
@@ -226,7 +220,7 @@ class _Pair:
         instead: Sequence[int],
         function: Definition | None,
     ) -> tuple[Effect, str | None]:
-        message = self._raised(instead, function)
+        message = self._raised(self.target, instead, function)
         if message is not None:
             return "raises", message
         kinds = {loss.kind for loss in losses}
@@ -247,31 +241,32 @@ class _Pair:
         here = {site.intrinsic.kind for site in self._sites(self.target, instead, function)}
         return kinds & intrinsics.SYNCHRONISATION <= here
 
-    def _raised(self, lines: Sequence[int], function: Definition | None) -> str | None:
-        """What stops the target in these lines: ``#error``, a false ``static_assert``, a trap; else None."""
+    def _raised(self, file: ReadFile, lines: Sequence[int], function: Definition | None) -> str | None:
+        """What stops a pass in these lines: ``#error``, a false ``static_assert``, a trap; else None."""
+        code = file.text.code
         for line in lines:
             if self.source.directive_lines.get(line) == "error":
                 match = _ERROR.match(self._line(line))
                 return f"#error {shown(match[1])}" if match else "#error"
         for first, last in _runs(lines):
             start, end = self.source.span(first, last)
-            for match in _STATIC_ASSERT.finditer(self.target.text.code, start, end):
-                if _FALSE.match(self.target.text.code, match.end()):
+            for match in _STATIC_ASSERT.finditer(code, start, end):
+                if _FALSE.match(code, match.end()):
                     return self._statement(match.start())
-            for use in uses(self.target.text.code, start, end):
+            for use in uses(code, start, end):
                 if use.called and self.stoppers.stops(use.name):
                     return self._statement(use.at)
-        return self._stopped(lines, function)
+        return self._stopped(file, lines, function)
 
-    def _stopped(self, lines: Sequence[int], function: Definition | None) -> str | None:
+    def _stopped(self, file: ReadFile, lines: Sequence[int], function: Definition | None) -> str | None:
         """The trap in these lines, or the message that is all that the function has left to do."""
-        sites = self._sites(self.target, lines, function)
+        sites = self._sites(file, lines, function)
         for site in sites:
             if site.intrinsic.kind == "trap":
                 return self._statement(site.at)
         messages = [site for site in sites if site.intrinsic.kind == "message"]
-        other = self._counterpart(function) if messages and function is not None else None
-        text = self.target.text
+        other = _counterpart(file, function) if messages and function is not None else None
+        text = file.text
         if other is not None and work.only_stops(text.text, text.code, other.parameters, other.end):
             return self._statement(messages[0].at)
         return None
@@ -290,6 +285,14 @@ class _Pair:
     def _line(self, line: int) -> str:
         start, end = self.source.span(line, line)
         return self.source.text[start:end]
+
+
+def _counterpart(file: ReadFile, function: Definition) -> Definition | None:
+    """The same function as another pass sees it: the nearest one of that path."""
+    kind, path = function.kind, function.path
+    alike = [d for d in file.facts.functions if d.path == path and d.kind == kind]
+    same = [d for d in alike if d.arguments == function.arguments] or alike
+    return min(same, key=lambda d: abs(d.line - function.line), default=None)
 
 
 def _runs(lines: Sequence[int]) -> list[Lines]:

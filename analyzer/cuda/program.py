@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -92,6 +92,12 @@ class Symbol:
         )
 
     @cached_property
+    def header_uses(self) -> tuple[Use, ...]:
+        """Of a class: the names in its header (its bases and their template arguments)."""
+        start, end = self.definition.pieces[0]
+        return tuple(use for use in self.uses if start <= use.at < end)
+
+    @cached_property
     def parameters(self) -> frozenset[str]:
         """Its template parameters."""
         return declarations.template_parameters(self.definition.template)
@@ -106,6 +112,10 @@ class Symbol:
         return declared(self.text, own.parameters, own.end, constructor)
 
 
+Places = dict[Path, list[Symbol]]
+"""The definitions of one name, by scope."""
+
+
 class Program:
     """The definitions of some files, found by name and place."""
 
@@ -115,26 +125,32 @@ class Program:
         for file in self.files:
             for macro in file.facts.macros:
                 self.macros.setdefault(macro.name, []).append((file.path, macro))
-        self.by_name: dict[str, list[Symbol]] = defaultdict(list)
+        self.by_name: dict[str, list[Symbol]] = {}
         self.members: dict[Path, dict[str, list[Symbol]]] = defaultdict(lambda: defaultdict(list))
-        self.classes: dict[Path, list[Symbol]] = defaultdict(list)
-        self.namespaces: set[str] = set()
+        self.classes: dict[Path, list[Symbol]] = {}
+        self._places: dict[str, Places] = {}
+        self._class_paths: dict[str, list[Path]] = defaultdict(list)
         self._using: dict[Path, list[Path]] = defaultdict(list)
         self._aliases: dict[str, list[Path]] = defaultdict(list)
         for file in self.files:
             self._add_file(file)
-        for path, symbols in list(self.classes.items()):
-            self.namespaces.difference_update({path[-1]} if symbols else ())
-        for symbols in list(self.by_name.values()):
+        for path in self.classes:
+            self._class_paths[path[-1]].append(path)
+        for name, symbols in self.by_name.items():
+            places = self._places[name] = {}
             for symbol in symbols:
+                places.setdefault(symbol.scope, []).append(symbol)
                 if symbol.scope in self.classes:
-                    self.members[symbol.scope][symbol.name].append(symbol)
+                    self.members[symbol.scope][name].append(symbol)
+        self._bases: dict[Path, tuple[Path, ...]] = {}
+        self._families: dict[Path, tuple[Path, ...]] = {}
+        self._named: dict[tuple[str, Path, Path, bool], tuple[Symbol, ...]] = {}
 
     def _add_file(self, file: ReadFile) -> None:
         for definition in file.facts.definitions:
             self._add(self.symbol(file, definition))
         for path, macro in ((file.path, m) for m in file.facts.macros):
-            self.by_name[macro.name].append(_macro_symbol(path, macro))
+            self.by_name.setdefault(macro.name, []).append(_macro_symbol(path, macro))
         for using in file.facts.usings:
             if using.name is None:
                 self._using[using.scope].append(using.target)
@@ -144,10 +160,9 @@ class Program:
             self._expand(file.path, invocation, invocation.scope, _EXPANSIONS)
 
     def _add(self, symbol: Symbol) -> None:
-        self.by_name[symbol.name].append(symbol)
-        self.namespaces.update(symbol.scope)
+        self.by_name.setdefault(symbol.name, []).append(symbol)
         if symbol.kind == "class":
-            self.classes[symbol.definition.path].append(symbol)
+            self.classes.setdefault(symbol.definition.path, []).append(symbol)
 
     def symbol(self, file: ReadFile, definition: Definition) -> Symbol:
         """A file's definition, its execution space read through the macros that may spell it."""
@@ -174,90 +189,98 @@ class Program:
             for nested in facts.invocations:
                 self._expand(path, replace(nested, line=invocation.line), scope + nested.scope, depth - 1)
 
-    def bases(self, path: Path) -> list[Path]:
+    def bases(self, path: Path) -> tuple[Path, ...]:
         """The classes that a class names in its header (bases, their template arguments)."""
-        found = []
-        for symbol in self.classes.get(path, ()):
-            start, end = symbol.definition.pieces[0]
-            for use in symbol.uses:
-                if start <= use.at < end:
-                    found += [s.definition.path for s in self.named(use, symbol) if s.kind == "class"]
-        return [base for base in found if base != path]
+        if path not in self._bases:
+            self._bases[path] = ()
+            found = [
+                target.definition.path
+                for symbol in self.classes.get(path, ())
+                for use in symbol.header_uses
+                for target in self.named(use, symbol)
+                if target.kind == "class" and target.definition.path != path
+            ]
+            self._bases[path] = tuple(dict.fromkeys(found))
+        return self._bases[path]
 
-    def family(self, path: Path) -> list[Path]:
+    def family(self, path: Path) -> tuple[Path, ...]:
         """A class and all its bases, each once."""
-        done: list[Path] = []
-        todo = [path]
-        while todo:
-            here = todo.pop(0)
-            if here not in done:
-                done.append(here)
-                todo += self.bases(here)
-        return done
+        if path not in self._families:
+            done: dict[Path, None] = {}
+            todo = deque([path])
+            while todo:
+                here = todo.popleft()
+                if here not in done:
+                    done[here] = None
+                    todo.extend(self.bases(here))
+            self._families[path] = tuple(done)
+        return self._families[path]
 
-    def enclosing_class(self, symbol: Symbol) -> Path | None:
-        """The innermost class that a symbol is a member of."""
-        return symbol.scope if symbol.scope in self.classes else None
-
-    def named(self, use: Use, at: Symbol) -> list[Symbol]:
+    def named(self, use: Use, at: Symbol) -> tuple[Symbol, ...]:
         """The definitions that a plain or qualified name can mean at a place (never members of objects)."""
-        symbols = self.by_name.get(use.name)
-        if not symbols:
-            return []
-        if use.qualifiers:
-            return self._qualified(use.qualifiers, symbols, at)
-        macros = [symbol for symbol in symbols if symbol.kind == "macro"]
-        return macros or self._visible(symbols, at) or self._associated(symbols, use)
-
-    def _visible(self, symbols: Sequence[Symbol], at: Symbol) -> list[Symbol]:
-        """By ordinary lookup: the innermost class that has it, else all enclosing and used namespaces."""
+        if use.name not in self.by_name:
+            return ()
         inside = at.definition.path if at.kind == "class" else at.scope
-        found: list[Symbol] = []
+        key = use.name, use.qualifiers, inside, at.kind == "class"
+        if key not in self._named:
+            self._named[key] = tuple(self._find(*key))
+        return self._named[key]
+
+    def _find(self, name: str, qualifiers: Path, inside: Path, in_header: bool) -> list[Symbol]:
+        places = self._places[name]
+        if qualifiers:
+            return self._qualified(qualifiers, places, inside)
+        macros = [symbol for symbol in places.get((), ()) if symbol.kind == "macro"]
+        return macros or self._visible(places, inside, in_header) or self._associated(name, places)
+
+    def _visible(self, places: Places, inside: Path, in_header: bool) -> list[Symbol]:
+        """By ordinary lookup: the innermost class that has it, else all enclosing and used namespaces."""
+        found: dict[Symbol, None] = {}
         for length in range(len(inside), -1, -1):
             prefix = inside[:length]
             if prefix in self.classes:
-                family = self.family(prefix) if at.kind != "class" else [prefix]
-                mine = [symbol for symbol in symbols if symbol.scope in family]
+                family = self.family(prefix) if not in_header else (prefix,)
+                mine = [symbol for path in family for symbol in places.get(path, ())]
                 if mine:
                     return mine
                 continue
-            opened = {prefix, *self._opened(prefix)}
-            found += [symbol for symbol in symbols if symbol.scope in opened and symbol not in found]
-        return found
+            for opened in (prefix, *self._opened(prefix)):
+                found.update(dict.fromkeys(places.get(opened, ())))
+        return list(found)
 
     def _opened(self, prefix: Path) -> list[Path]:
         """The namespaces that using directives open in this scope."""
-        found = []
-        for target in self._using.get(prefix, ()):
-            found += [prefix[:length] + target for length in range(len(prefix) + 1)]
-        return found
+        targets = self._using.get(prefix, ())
+        return [prefix[:length] + target for target in targets for length in range(len(prefix) + 1)]
 
-    def _associated(self, symbols: Sequence[Symbol], use: Use) -> list[Symbol]:
-        """By the arguments' namespaces, which are not followed: every namespace member of that name."""
-        named = self._aliases.get(use.name)
-        if named:
-            return [symbol for symbol in symbols if any(_ends(symbol.definition.path, n) for n in named)]
-        return [symbol for symbol in symbols if symbol.scope not in self.classes]
+    def _associated(self, name: str, places: Places) -> list[Symbol]:
+        """By a using declaration, else by the arguments' namespaces, which are not followed: all of them."""
+        targets = self._aliases.get(name, ())
+        return [
+            symbol
+            for scope, symbols in places.items()
+            if (any(_ends((*scope, name), t) for t in targets) if targets else scope not in self.classes)
+            for symbol in symbols
+        ]
 
-    def _qualified(self, qualifiers: Path, symbols: Sequence[Symbol], at: Symbol) -> list[Symbol]:
-        exact = {at.scope[:length] + qualifiers for length in range(len(at.scope) + 1)}
-        for length in range(len(at.scope) + 1):
-            exact.update(opened + qualifiers for opened in self._opened(at.scope[:length]))
-        found = [symbol for symbol in symbols if symbol.scope in exact]
-        found = found or [symbol for symbol in symbols if _ends(symbol.scope, qualifiers)]
+    def _qualified(self, qualifiers: Path, places: Places, inside: Path) -> list[Symbol]:
+        """By the qualifiers seen from here, else by any scope that ends in them, else through an alias."""
+        around = [inside[:length] for length in range(len(inside), -1, -1)]
+        exact = [scope + qualifiers for prefix in around for scope in (prefix, *self._opened(prefix))]
+        found = [symbol for scope in dict.fromkeys(exact) for symbol in places.get(scope, ())]
         if found:
             return found
-        for target in self._aliases.get(qualifiers[0], ()):
-            found = [symbol for symbol in symbols if _ends(symbol.scope, target + qualifiers[1:])]
+        aliased = [target + qualifiers[1:] for target in self._aliases.get(qualifiers[0], ())]
+        for wanted in (qualifiers, *aliased):
+            found = [s for scope, symbols in places.items() if _ends(scope, wanted) for s in symbols]
             if found:
                 return found
-        families = [self.family(path) for path in self.classes if _ends(path, qualifiers)]
-        return [symbol for family in families for symbol in symbols if symbol.scope in family]
+        classes = [path for path in self._class_paths.get(qualifiers[-1], ()) if _ends(path, qualifiers)]
+        return [s for path in classes for base in self.family(path) for s in places.get(base, ())]
 
-    def is_external(self, qualifiers: Path) -> bool:
-        """Whether no file declares what these qualifiers name (``std``, a namespace of the toolkit)."""
-        last = qualifiers[-1]
-        return last not in self.namespaces and last not in self.by_name and last not in self._aliases
+    def data_members(self, path: Path) -> frozenset[str]:
+        """The names in a class outside its members' own definitions: its data members among them."""
+        return frozenset(use.name for symbol in self.classes.get(path, ()) for use in symbol.uses)
 
 
 def execution_kind(definition: Definition, macros: Mapping[str, Sequence[tuple[str, Macro]]]) -> Kind:

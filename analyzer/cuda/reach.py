@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -77,8 +78,9 @@ class _Walk:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.hops: dict[Symbol, Hop] = {}
-        self.todo: list[Symbol] = []
+        self.todo: deque[Symbol] = deque()
         self.touched: dict[Path, tuple[Symbol | None, int]] = {}
+        self.data: dict[Path, frozenset[str]] = {}
         self.wanted: dict[str, tuple[Symbol, int]] = {}
 
     def run(self, start: str, file: str) -> Reach:
@@ -86,7 +88,7 @@ class _Walk:
             for target in self._start(use, file):
                 self._hop(None, target, "calls", 0)
         while self.todo:
-            self._follow(self.todo.pop(0))
+            self._follow(self.todo.popleft())
         return Reach(self.hops)
 
     def _start(self, use: Use, file: str) -> Iterable[Symbol]:
@@ -149,16 +151,20 @@ class _Walk:
         return any(s.kind == "alias" for s in self.program.by_name.get(last, ()))
 
     def _is_data_member(self, name: str, symbol: Symbol) -> bool:
-        owners = self.program.classes.get(symbol.scope, ())
-        return any(use.name == name for owner in owners for use in owner.uses)
+        if symbol.scope not in self.program.classes:
+            return False
+        if symbol.scope not in self.data:
+            self.data[symbol.scope] = self.program.data_members(symbol.scope)
+        return name in self.data[symbol.scope]
 
     def _own(self, use: Use, symbol: Symbol, line: int) -> None:
-        found = False
+        found = virtual = False
         for path in self.program.family(symbol.scope) if symbol.scope in self.program.classes else ():
             for target in self.program.members[path].get(use.name, ()):
                 found = True
+                virtual = virtual or "virtual" in target.definition.leading or _overrides(target)
                 self._hop(symbol, target, "calls", line)
-        if not found or any("virtual" in t.definition.leading for t in self.hops if t.name == use.name):
+        if not found or virtual:
             self._want(use.name, symbol, line)
 
     def _want(self, name: str, symbol: Symbol, line: int) -> None:
@@ -186,12 +192,8 @@ class _Walk:
 
     def _has_unknown_base(self, path: Path) -> bool:
         """Whether the class names a base that no file defines: its overrides are called from outside."""
-        for symbol in self.program.classes.get(path, ()):
-            start, end = symbol.definition.pieces[0]
-            for use in symbol.uses:
-                if start <= use.at < end and not self.program.named(use, symbol):
-                    return True
-        return False
+        symbols = self.program.classes.get(path, ())
+        return any(not self.program.named(use, symbol) for symbol in symbols for use in symbol.header_uses)
 
 
 def _implicit(name: str, path: Path) -> bool:
