@@ -1,0 +1,67 @@
+# Everything starts here: `make scan` for a first report, `make test` for the whole test suite.
+
+PYTHON ?= python3
+ROOT ?=
+JOBS ?= 2
+
+VENV := .venv
+PY := $(VENV)/bin/python
+DEMO := .cache/trees/demo
+DEMO_WHEELS := flashinfer-python==0.6.3 sglang==0.5.8.post1
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+
+.PHONY: scan test lint types layers bench clean browser
+
+scan: $(VENV)/.installed $(if $(ROOT),,$(DEMO))
+	@mkdir -p out
+	$(VENV)/bin/smgate scan $(or $(ROOT),$(DEMO)) --report html=out/report.html
+	@echo "The whole report: out/report.html"
+
+test: $(VENV)/.installed-test $(DEMO) browser
+	$(PY) -m pytest --numprocesses $(JOBS) $(ARGS)
+
+lint: $(VENV)/.installed-test
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/.installed-test
+	$(VENV)/bin/mypy
+
+layers: $(VENV)/.installed-test
+	$(VENV)/bin/lint-imports
+
+bench: $(VENV)/.installed $(DEMO)
+	$(PY) bench/scan.py $(DEMO)
+
+clean:
+	rm -rf out build dist $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "smgate needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(PY)
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(PY)
+	$(PIP) install --editable '.[test,lint]'
+	@touch $@ $(VENV)/.installed
+
+# Complete or absent: unpacked beside, then moved into place.
+$(DEMO): | $(PY)
+	@mkdir -p .cache/wheels .cache/trees
+	$(PIP) download --no-deps --only-binary=:all: --dest .cache/wheels $(DEMO_WHEELS)
+	@rm -rf $(DEMO).part
+	@for wheel in .cache/wheels/flashinfer_python-0.6.3-*.whl .cache/wheels/sglang-0.5.8.post1-*.whl; do \
+	    $(PY) -m zipfile -e $$wheel $(DEMO).part || exit 1; done
+	@mv $(DEMO).part $(DEMO)
+
+# The HTML report is tested in a real browser; without one those tests say that they are skipped.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || test -n "$$CHROMIUM" \
+	    || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null \
+	    || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	    || echo "no browser: the tests of the HTML report in a browser will be skipped" >&2
