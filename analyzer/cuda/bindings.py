@@ -74,13 +74,8 @@ def _from_invocation(path: str, invocation: Invocation, macros: Macros, depth: i
         if macro.parameters is None:
             continue
         text = read(substitute(macro, invocation.arguments).encode("latin-1")).active()
-        for export in _from_facts(path, text, outline(_closed(text)), macros, depth - 1):
+        for export in _from_facts(path, text, outline(text), macros, depth - 1):
             yield replace(export, line=invocation.line)
-
-
-def _closed(text: ActiveText) -> ActiveText:
-    """The text of an expansion as a statement: its last ``;`` often stands outside the macro."""
-    return read((text.text + ";").encode("latin-1")).active()
 
 
 def _from_block(path: str, text: ActiveText, block: Definition) -> Iterator[Export]:

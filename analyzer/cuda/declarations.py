@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -82,22 +82,22 @@ def parse(text: str) -> Header:
 def template_parameters(template: str) -> frozenset[str]:
     """The names that a ``template <...>`` header (or several of them) introduces."""
     found: set[str] = set()
-    depth, last, seen_value = 0, "", False
+    opened: list[str] = []
+    last, valued = "", False
     for match in TOKEN.finditer(template):
         token = match[0]
-        if token in "<([{":
-            depth += 1
-            if depth == 1:
-                last, seen_value = "", False
-        elif token in ">)]}" or (token == "," and depth == 1):
-            if depth == 1 and last:
-                found.add(last)
-            if depth == 1:
-                last, seen_value = "", False
-            depth -= token != ","
-        elif depth == 1 and token == "=":
-            seen_value = True
-        elif depth == 1 and not seen_value and (token[0].isalpha() or token[0] == "_"):
+        closes = bool(opened) and token == (">" if opened[-1] == "<" else _CLOSING[opened[-1]])
+        if len(opened) == 1 and last and (closes or token == ","):
+            found.add(last)
+        if closes:
+            opened.pop()
+        elif token == "<" or token in _CLOSING:
+            opened.append(token)
+        if len(opened) != 1 or token in ("<", ","):
+            last, valued = ("", False) if len(opened) <= 1 else (last, valued)
+        elif token == "=":
+            valued = True
+        elif not valued and (token[0].isalpha() or token[0] == "_"):
             last = "" if token in words("keywords", "words") else token
     return frozenset(found)
 
@@ -266,19 +266,8 @@ def _again(
 ) -> Header:
     """The function after a macro invocation that stood alone in front of it."""
     rest = _function(items, template, assigned)
-    return Header(
-        rest.opens,
-        rest.name,
-        rest.qualifiers,
-        rest.template,
-        rest.arguments,
-        rest.leading,
-        rest.trailing,
-        rest.name_at,
-        rest.parameters,
-        (*invocations, *rest.invocations),
-        rest.sure,
-    )
+    names = tuple(name for name, _, _ in invocations)
+    return replace(rest, leading=names + rest.leading, invocations=(*invocations, *rest.invocations))
 
 
 def _named(

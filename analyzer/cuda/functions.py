@@ -162,6 +162,7 @@ class _Outline:
                 header = at
             elif token == "{":
                 at, header = self._brace(header, match.start())
+        self._statement(header, len(code))
         self.balanced = self.balanced and len(self.scopes) == 1
         while len(self.scopes) > 1:
             self._close(len(code))
@@ -200,7 +201,7 @@ class _Outline:
             return at + 1, at + 1
         end = self._past(_BRACES, at)
         if header.opens != "function":
-            return end, start
+            return end, (start if header.opens == "initializer" else end)
         self._function(header, start, at, end)
         return end, end
 

@@ -78,9 +78,9 @@ def _call(use: Use) -> dict[str, Any] | None:
     for path, row in _call_rows().get(use.name, ()):
         known = path[:-1]
         if not use.qualifiers:
-            if len(known) < 2 or not known[-1][0].isupper():
+            if not row.get("qualified") and not any(name[0].isupper() for name in known[-1:]):
                 return row
-            continue  # a static member: a bare name is another function
+            continue  # a static member, or too common a name: bare, it is another function
         size = min(len(known), len(use.qualifiers))
         if size and known[-size:] == use.qualifiers[-size:]:
             return row

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from analyzer.cuda import intrinsics, work
-from analyzer.cuda.activity import FileActivity
 from analyzer.cuda.functions import Definition, Kind
 from analyzer.cuda.program import ReadFile, execution_kind
 from analyzer.cuda.source import Chain, Lines, Macro, shown
@@ -41,18 +40,6 @@ class Guarded:
     message: str | None = None
     function: Definition | None = None
     kind: Kind | None = None
-
-
-def inactive(activity: FileActivity, bit: int) -> tuple[Lines, ...]:
-    """The lines of a file that one configuration (a mask of one bit) certainly does not compile."""
-    found: list[Lines] = []
-    for run in activity.runs:
-        if not (run.active | run.unknown) & bit:
-            if found and found[-1][1] + 1 == run.line:
-                found[-1] = found[-1][0], run.end_line
-            else:
-                found.append((run.line, run.end_line))
-    return tuple(found)
 
 
 class Stoppers:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from analyzer.cuda import declarations
+from analyzer.cuda.activity import FileActivity, Unit
 from analyzer.cuda.functions import Definition, FileFunctions, Invocation, Kind, execution_space, outline
 from analyzer.cuda.source import ActiveText, Lines, Macro, Source, read
 from analyzer.cuda.uses import Locals, Use, declared
@@ -121,6 +122,7 @@ class Program:
 
     def __init__(self, files: Iterable[ReadFile]) -> None:
         self.files: tuple[ReadFile, ...] = tuple({(f.path, f.text.inactive): f for f in files}.values())
+        self._files = {file.path: file for file in reversed(self.files)}
         self.macros: dict[str, list[tuple[str, Macro]]] = {}
         for file in self.files:
             for macro in file.facts.macros:
@@ -145,6 +147,10 @@ class Program:
         self._bases: dict[Path, tuple[Path, ...]] = {}
         self._families: dict[Path, tuple[Path, ...]] = {}
         self._named: dict[tuple[str, Path, Path, bool], tuple[Symbol, ...]] = {}
+
+    def file(self, path: str) -> ReadFile | None:
+        """The file of that path; None if no unit reads it."""
+        return self._files.get(path)
 
     def _add_file(self, file: ReadFile) -> None:
         for definition in file.facts.definitions:
@@ -173,7 +179,7 @@ class Program:
     def _expand(self, path: str, invocation: Invocation, scope: Path, depth: int) -> None:
         """Add what a macro invocation at declaration level defines."""
         for _, macro in self.macros.get(invocation.name, ()):
-            if macro.parameters is None or "{" not in macro.body or depth == 0:
+            if macro.parameters is None or depth == 0:
                 continue
             text = read(substitute(macro, invocation.arguments).encode("latin-1")).active()
             facts = outline(text)
@@ -281,6 +287,27 @@ class Program:
     def data_members(self, path: Path) -> frozenset[str]:
         """The names in a class outside its members' own definitions: its data members among them."""
         return frozenset(use.name for symbol in self.classes.get(path, ()) for use in symbol.uses)
+
+
+def inactive(activity: FileActivity, bit: int) -> tuple[Lines, ...]:
+    """The lines of a file that one configuration (a mask of one bit) certainly does not compile."""
+    found: list[Lines] = []
+    for run in activity.runs:
+        if not (run.active | run.unknown) & bit:
+            if found and found[-1][1] + 1 == run.line:
+                found[-1] = found[-1][0], run.end_line
+            else:
+                found.append((run.line, run.end_line))
+    return tuple(found)
+
+
+def link(units: Iterable[Unit], bit: int, reader: Reader) -> Program:
+    """The units of one build, linked as one configuration (a mask of one bit) compiles them.
+
+    A line that is not known to be compiled or not counts as compiled.
+    """
+    files = (activity for unit in units for activity in unit.files.values())
+    return Program(reader.file(activity.path, inactive(activity, bit)) for activity in files)
 
 
 def execution_kind(definition: Definition, macros: Mapping[str, Sequence[tuple[str, Macro]]]) -> Kind:

@@ -12,13 +12,14 @@ Lines = tuple[int, int]
 """First and last line of a run of lines, both included; empty where the first comes after the last."""
 
 # Comments, raw strings, strings and characters (ISO C++, [lex.phases] 3). A quote between digits separates
-# them ([lex.icon]); a stray quote that does not close on its line (text under #error) opens nothing.
+# them ([lex.icon]); a stray quote that does not close on its line (text under #error) opens nothing. Every
+# alternative begins with a literal: the regular expression engine then skips to these characters at once.
 _LEXEME = re.compile(
     r"//[^\n]*(?:(?<=\\)\n[^\n]*)*"
-    r"|/\*.*?(?:\*/|\Z)"
-    r'|(?<=R)"([^()\\\s]{0,16})\(.*?\)\1"'
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'",
+    r"|/\*[^*]*(?:\*+(?!/)[^*]*)*(?:\*+/|\Z)"
+    r'|"(?<=R")([^()\\\s]{0,16})\(.*?\)\1"'
+    r'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+    r"|'(?<![0-9a-fA-F]')[^'\\\n]*(?:\\.[^'\\\n]*)*'",
     re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*([A-Za-z_]*)(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE | re.DOTALL)
