@@ -31,10 +31,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Boxes in the order of the path, and the lines between them as the data of one SVG path."""
+    """Boxes in the order of the path; ``links`` are pairs of indices into them."""
 
     boxes: tuple[Box, ...]
-    lines: str
+    links: tuple[tuple[int, int], ...]
     width: int
     height: int
 
@@ -54,8 +54,8 @@ def draw(steps: Sequence[str], edges: Sequence[tuple[str, str]]) -> Drawing:
     boxes = _place(columns, kept)
     width = (max(box.x for box in boxes.values()) if boxes else 0) + WIDTH + MARGIN
     height = (max(box.y for box in boxes.values()) if boxes else 0) + HEIGHT + MARGIN
-    lines = " ".join(_line(boxes[a], boxes[b]) for a, b in known)
-    return Drawing(tuple(boxes[step] for step in order), lines, width, height)
+    links = tuple((position[a], position[b]) for a, b in known)
+    return Drawing(tuple(boxes[step] for step in order), links, width, height)
 
 
 def _acyclic(
@@ -134,8 +134,11 @@ def _stack(chains: list[list[str]], before: Mapping[str, list[str]], tops: dict[
             tops[step] = top - shift + row * ROW
 
 
-def _line(a: Box, b: Box) -> str:
-    """Straight down inside a column, a curve to the right, a bow to the left for a way back."""
+def line(a: Box, b: Box) -> str:
+    """The link between two boxes as data of an SVG path: down a column, a curve to the next, a bow back.
+
+    The page's script draws by the same rules what is not drawn here.
+    """
     if a.x == b.x:
         x = a.x + WIDTH // 2
         if 0 < b.y - a.y <= ROW:

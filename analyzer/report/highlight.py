@@ -70,10 +70,13 @@ def lines(
     return result
 
 
-def marked_part(line: str, column: int, code: str, one_line: bool) -> tuple[int, int]:
-    """Where the deciding part stands in a line: ``code`` at or near ``column`` (from 1), else to its end."""
+def marked_part(line: str, column: int, code: str) -> tuple[int, int]:
+    """Where the deciding part stands in a line: ``code`` at ``column`` (from 1) or elsewhere in it.
+
+    Where the line does not hold the code as it stands (or ``code`` is empty): from the column to the end.
+    """
     start = max(0, column - 1)
-    if one_line and code:
+    if code:
         found = start if line.startswith(code, start) else line.find(code)
         if found >= 0:
             return found, found + len(code)
@@ -157,25 +160,17 @@ def _html(text: str, starts: list[tuple[int, str]], marks: list[Mark]) -> Markup
         ends |= {min(mark.start, len(text)), min(mark.end, len(text))}
     cuts = sorted(ends)
     out: list[str] = []
-    current = ("", "")
+    now_anchor = now_name = ""
     for begin, end in pairwise(cuts):
         at = bisect_right(offsets, begin) - 1
+        name = starts[at][1] if at >= 0 else ""
         anchor = next((m.anchor for m in marks if m.start <= begin < m.end), "")
-        style = (starts[at][1] if at >= 0 else "", anchor)
-        if style != current:
-            out.append(_close(current) + _open(style))
-            current = style
+        if (anchor, name) != (now_anchor, now_name):
+            out.append("</i>" if now_name else "")
+            if anchor != now_anchor:
+                out.append(("</mark>" if now_anchor else "") + (f"<mark data-g={anchor}>" if anchor else ""))
+            out.append(f"<i class={name}>" if name else "")
+            now_anchor, now_name = anchor, name
         out.append(str(escape(text[begin:end])))
-    out.append(_close(current))
+    out.append(("</i>" if now_name else "") + ("</mark>" if now_anchor else ""))
     return Markup("".join(out))
-
-
-def _open(style: tuple[str, str]) -> str:
-    name, anchor = style
-    span = f'<span class="{name}">' if name else ""
-    return f'<mark data-g="{anchor}">{span}' if anchor else span
-
-
-def _close(style: tuple[str, str]) -> str:
-    name, anchor = style
-    return ("</span>" if name else "") + ("</mark>" if anchor else "")

@@ -13,7 +13,9 @@ from markupsafe import Markup, escape
 from analyzer import data
 from analyzer.model import Report
 from analyzer.report import words
+from analyzer.report.anchors import gate_anchor, path_anchor
 from analyzer.report.page import Page
+from analyzer.report.scripted import script_data
 from analyzer.report.source import Source, elide, elide_start, no_source, one_line, visible
 from analyzer.report.words import Code, Phrase
 
@@ -26,7 +28,8 @@ def render(report: Report, source: Source = no_source) -> bytes:
     Equal reports and sources give equal bytes.
     """
     template = _environment().get_template("report.html.j2")
-    text = template.render(page=Page(report, source), report=report, words=words)
+    page = Page(report, source)
+    text = template.render(page=page, report=report, words=words, script=script_data(page))
     return text.encode("utf-8")
 
 
@@ -51,6 +54,7 @@ def _environment() -> Environment:
         "script_json": script_json,
         "counted": words.counted,
     }
+    environment.globals |= {"gate_anchor": gate_anchor, "path_anchor": path_anchor}
     environment.globals["asset"] = lambda name: Markup((reports / "assets" / name).read_text("utf-8"))
     return environment
 

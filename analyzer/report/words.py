@@ -214,10 +214,9 @@ def headline(report: Report) -> str:
         return f"Nothing found that {target} loses against {listed(report.references)}."
     errors = sum(g.severity == "error" for g in report.findings)
     silent = sum(g.silent for g in report.findings)
-    grave = f"{errors:,} of them {'stops' if errors == 1 else 'stop'} or {'breaks' if errors == 1 else 'break'} it"
-    quiet = f"{silent:,} {'gives' if silent == 1 else 'give'} no sign of it"
-    where = counted(total, "place")
-    return f"{target} loses something at {where}: {grave if errors else 'none stops or breaks it'}, {quiet}."
+    grave = f"{errors:,} of them stop or break it" if errors != 1 else "1 of them stops or breaks it"
+    quiet = f"{silent:,} give no sign of it" if silent != 1 else "1 gives no sign of it"
+    return f"{target} loses something at {counted(total, 'place')}: {grave}, {quiet}."
 
 
 def path_outcome(path: Path, target: str) -> str:

@@ -10,6 +10,7 @@ const make = (name, props = {}, ...children) => {
   return element;
 };
 document.documentElement.classList.add("on");
+performance.mark("smgate-begin");
 
 // ---- Views: one part of the report at a time; browsers that can, search the hidden ones too.
 const sections = $$("main > section");
@@ -31,8 +32,8 @@ const hashTarget = () => {
   const raw = decodeURIComponent(location.hash.slice(1));
   const direct = document.getElementById(raw);
   if (direct) return direct;
-  const anchor = Object.keys(data.ids).find(key => data.ids[key] === raw);  // a deep link by the gate's id
-  return anchor ? document.getElementById(anchor) : null;
+  const id = raw && $$(".card .id").find(element => element.textContent === raw);  // a deep link by the gate's id
+  return id ? id.closest(".card") : null;
 };
 const navTop = () => $("header").offsetHeight;
 let scrolled = 0;
@@ -43,6 +44,7 @@ const go = () => {
   const element = hashTarget();
   const section = element && element.closest("main > section");
   show(section ? section.id : "overview");
+  requestAnimationFrame(() => reach($("#" + view)));
   if (!element || element === section) { requestAnimationFrame(() => window.scrollTo(0, stuck)); return; }
   for (let e = element; e; e = e.parentElement) if (e.tagName === "DETAILS") { e.classList.remove("hide"); e.open = true; }
   if (element.classList.contains("card")) select(element);
@@ -56,6 +58,7 @@ const save = () => {
   const query = state.toString();
   try { history.replaceState(null, "", (query ? "?" + query : location.pathname) + location.hash); } catch { /* some browsers refuse on file: */ }
 };
+const opened = new Set((state.get("open") || "").split(",").filter(anchor => /^g-[0-9a-f]+$/.test(anchor) && document.getElementById(anchor)));
 const remember = (key, value) => { if (value) state.set(key, value); else state.delete(key); save(); };
 
 // ---- Filters
@@ -65,6 +68,10 @@ const textOf = row => {
   if (!texts.has(row)) texts.set(row, ((row.matches("details") ? row.firstElementChild.textContent + " " + ($(".id", row) || {textContent: ""}).textContent : row.textContent)).toLowerCase());
   return texts.get(row);
 };
+for (const link of $$("tr[data-row] .card-link")) {  // a row of the table is filtered by what its card says
+  const card = document.getElementById(link.hash.slice(1));
+  if (card) Object.assign(link.closest("tr").dataset, card.dataset);
+}
 const filters = {};
 for (const form of $$(".filter")) {
   const name = form.dataset.for;
@@ -134,107 +141,193 @@ for (const table of $$("table.sort")) {
 const snippet = (anchor, last, gate, around = 2) => {
   const cut = anchor.lastIndexOf("-");
   const file = anchor.slice(0, cut), line = Number(anchor.slice(cut + 1));
-  const box = make("pre", {className: "snip", tabIndex: 0});
+  const box = make("pre", {className: "snip"});
   const end = Math.max(line, last || line);
   for (let n = line - around; n <= end + around; n++) {
     const source = document.getElementById(`${file}-${n}`);
     if (!source) continue;
     const copy = source.cloneNode(true);
     copy.removeAttribute("id");
+    copy.style.counterSet = `n ${n}`;
     if (n >= line && n <= end) copy.classList.add("hit");
     for (const mark of $$("mark", copy)) mark.classList.toggle("on", mark.dataset.g === gate);
     box.append(copy);
   }
   return box.childElementCount ? box : null;
 };
-const fill = root => {
-  let file = "";
-  for (const step of $$(":scope > .step", root)) {
+const fill = list => {
+  for (const step of list.children) {
     const at = $(".at", step);
-    const own = at ? at.textContent.replace(/:\d+$/, "") : "";
-    step.classList.toggle("samefile", own === file);
-    file = own;
-    if (step.dataset.code && !$(".snip", step)) {
-      const code = snippet(step.dataset.code, Number(step.dataset.last), step.dataset.gate);
-      if (code) step.append(code);
-    }
+    if (!at) continue;
+    const anchor = step.dataset.code || (at.hash || "").slice(1);
+    if (!/^f\d+-\d+$/.test(anchor) || $(".snip", step)) continue;
+    const card = step.closest(".card");
+    const code = snippet(anchor, Number(step.dataset.last), step.dataset.gate || (step === list.firstElementChild ? card.id : ""));
+    if (code) step.append(code);
   }
 };
-const lineAnchors = new Map($$("details.code").map(d => [$("summary", d).textContent, ($("[id]", d) || {id: ""}).id.replace(/-\d+$/, "")]));
+const sentence = card => [...$(".say", card).cloneNode(true).childNodes];
+const stepOf = index => {  // a gate's card says what its step leaves out
+  const [kind, name, where, code] = data.steps[index];
+  if (code !== undefined) return {kind, name, place: where, code, gate: "", card: null};
+  const card = document.getElementById(where);
+  return {kind, name, place: $("summary > .at", card).textContent, code: ($(".steps .at", card).hash || "").slice(1), gate: where, card};
+};
+const barsOf = card => $$(".barriers > li", card).map(item => [item, ($(".at", item) || {hash: ""}).hash.slice(1)]).filter(pair => pair[1]);
 const buildSteps = details => {
   const list = $("ol", details);
   if (list.childElementCount) return;
-  const path = data.paths[details.dataset.steps];
-  const bars = new Set(path.barriers.map(b => b[0]));
-  for (const index of path.steps) {
-    const [kind, name, file, line, gate] = data.steps[index];
-    const where = file < 0 ? "" : `${data.files[file]}:${line}`;
-    const prefix = lineAnchors.get(data.files[file]);
-    const anchor = prefix && document.getElementById(`${prefix}-${line}`) ? `${prefix}-${line}` : "";
-    const caption = make("p", {}, make("small", {textContent: kind + " "}), name);
-    const item = make("li", {className: "step" + (bars.has(gate) ? " bar" : "")}, caption);
-    item.append(anchor || gate ? make("a", {className: "at", href: "#" + (gate || anchor), textContent: where}) : make("span", {className: "at", textContent: where}));
-    if (anchor) item.dataset.code = anchor;
+  const bars = new Set(barsOf(details.closest(".card")).map(pair => pair[1]));
+  for (const index of data.paths[details.dataset.steps].steps) {
+    const {kind, name, place, code, gate, card} = stepOf(index);
+    const item = make("li", {className: bars.has(gate) ? "bar" : ""}, make("p", {}, make("small", {textContent: kind + " "}), ...(card ? sentence(card) : [make("code", {textContent: name})])));
+    const link = gate || code;
+    item.append(link ? make("a", {className: "at", href: "#" + link, textContent: place}) : make("span", {className: "at", textContent: place}));
+    if (code) item.dataset.code = code;
     if (gate) item.dataset.gate = gate;
     list.append(item);
   }
   fill(list);
 };
+
+// ---- Pictures of the milder ways: laid out when the report was written, drawn here.
+const svg = (name, attributes, ...children) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+};
+const cutMiddle = (text, limit) => text.length <= limit ? text : text.slice(0, (limit - 1) >> 1) + "…" + text.slice(text.length - (limit >> 1));
+const cutStart = (text, limit) => text.length <= limit ? text : "…" + text.slice(text.length - limit + 1);
+const W = 224, H = 44, ROW = 60;  // as in analyzer/report/drawing.py
+const line = ([ax, ay], [bx, by]) => {
+  if (ax === bx) {
+    if (by - ay > 0 && by - ay <= ROW) return `M${ax + W / 2} ${ay + H}V${by}`;
+    const side = ax + W;
+    return `M${side} ${ay + H / 2}C${side + 40} ${ay} ${side + 40} ${by} ${side} ${by + H / 2}`;
+  }
+  const [x1, y1, x2, y2] = ax < bx ? [ax + W, ay, bx, by] : [bx + W, by, ax, ay];
+  const bend = (x2 - x1) >> 1;
+  return `M${x1} ${y1 + H / 2}C${x1 + bend} ${y1 + H / 2} ${x2 - bend} ${y2 + H / 2} ${x2} ${y2 + H / 2}`;
+};
+const draw = card => {
+  const root = $("svg", card), path = data.paths[card.id];
+  if (!root || root.childElementCount || !path || !path.boxes) return;
+  const at = i => [path.boxes[4 * i + 1], path.boxes[4 * i + 2]];
+  let d = "";
+  for (let i = 0; i < path.links.length; i += 2) d += line(at(path.links[i]), at(path.links[i + 1]));
+  root.append(svg("path", {class: "e", d}));
+  for (let i = 0; i < path.boxes.length; i += 4) {
+    const [index, x, y, number] = path.boxes.slice(i, i + 4);
+    const {kind, name, place, gate, code} = stepOf(index);
+    const label = cutMiddle((number ? `✕ ${number} ` : gate ? "✓ " : "") + name, 26);
+    const below = `${kind} ${cutStart(place, Math.max(8, 31 - kind.length))}`.trim();
+    const box = svg("a", {class: number ? "bar" : gate ? "gate" : kind, transform: `translate(${x} ${y})`},
+      svg("title", {}, `${kind} ${name} ${place}`.trim()), svg("use", {href: "#box"}), svg("text", {x: 10, y: 18}, label), svg("text", {x: 10, y: 35}, below));
+    if (gate || code) box.setAttribute("href", "#" + (gate || code));
+    root.append(box);
+  }
+};
+
+// ---- What a card shows only with script: code, pictures, what-if, copy.
+const openBox = anchor => make("label", {className: "open"}, make("input", {type: "checkbox", checked: opened.has(anchor)}), ` what if open`);
+const ready = new WeakSet();
+const prepare = card => {
+  if (ready.has(card)) return;
+  ready.add(card);
+  for (const list of $$(":scope > .body > .steps", card)) fill(list);
+  for (const [item, gate] of barsOf(card)) {
+    $(".what", item).replaceChildren(...sentence(document.getElementById(gate)));
+    const label = openBox(gate);
+    label.firstChild.dataset.open = gate;
+    item.append(label);
+  }
+  draw(card);
+  const image = $("svg", card);
+  if (image) { image.setAttribute("role", "group"); image.setAttribute("aria-label", "The way drawn, from its entry to what it can run"); }
+  const picture = $(".draw", card);
+  if (picture) picture.prepend(make("p", {className: "zoom"}, ...[["fit", "Fit", "Fit to the page"], ["-", "−", "Smaller"], ["+", "+", "Larger"]].map(([zoom, text, title]) => {
+    const button = make("button", {type: "button", textContent: text, title, ariaLabel: title});
+    button.dataset.zoom = zoom;
+    return button;
+  })));
+  if (card.matches(".way")) {
+    const steps = make("details", {className: "more"}, make("summary", {textContent: "Step by step, with code"}), make("ol", {className: "steps"}));
+    steps.dataset.steps = card.id;
+    $(".draw", card).after(steps);
+  }
+  const foot = $(".foot", card);
+  if (foot && card.id.startsWith("g-")) {
+    const label = openBox(card.id);
+    label.firstChild.dataset.open = card.id;
+    const copy = make("button", {type: "button", textContent: "Copy as Markdown"});
+    copy.dataset.copy = card.id;
+    foot.prepend(label, copy);
+  }
+  reach(card);
+};
+const reach = root => {  // what scrolls on its own must be reachable by keyboard
+  const boxes = $$(".scroll, .snip, .cond", root).filter(box => !box.closest("details:not([open])"));
+  const wide = boxes.filter(box => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight);
+  for (const box of wide) {
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", box.dataset.label || "More to the side");
+  }
+};
 document.addEventListener("toggle", event => {
   const details = event.target;
   if (!details.open) return;
-  if (details.dataset.steps) buildSteps(details);
-  if (details.matches(".card")) for (const list of $$(":scope > .body > .steps", details)) fill(list);
+  if (details.dataset.steps) { buildSteps(details); reach(details); }
+  if (details.matches(".card")) prepare(details);
+  if (details.matches(".code")) reach(details);
 }, true);
 
 // ---- Zoom
 document.addEventListener("click", event => {
   const button = event.target.closest("[data-zoom]");
   if (!button) return;
-  const scroll = $(".scroll", button.closest(".draw")), svg = $("svg", scroll), box = svg.viewBox.baseVal;
+  const scroll = $(".scroll", button.closest(".draw")), picture = $("svg", scroll), box = picture.viewBox.baseVal;
   if (button.dataset.zoom === "fit") { scroll.classList.toggle("fit"); return; }
   scroll.classList.remove("fit");
   const factor = button.dataset.zoom === "+" ? 1.25 : .8;
-  const width = Math.min(6000, Math.max(240, svg.width.baseVal.value * factor));
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", width * box.height / box.width);
+  const width = Math.min(6000, Math.max(240, picture.width.baseVal.value * factor));
+  picture.setAttribute("width", width);
+  picture.setAttribute("height", width * box.height / box.width);
 });
 
 // ---- What if: open gates, see which ways and cells change and what stops the target next.
-const opened = new Set((state.get("open") || "").split(",").filter(a => data.ids[a]));
 const panel = $("#whatif");
+const say = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+const ways = $$(".way").map(card => ({card, bars: barsOf(card), next: $(".next", card)}));
+const cells = $$("tr[data-reasons]").map(row => ({row, cell: $("td.t", row), reasons: row.dataset.reasons.split(" ").filter(Boolean)}));
 const whatif = () => {
   remember("open", [...opened].join(","));
   for (const box of $$("[data-open]")) box.checked = opened.has(box.dataset.open);
   for (const link of $$("svg .bar")) link.classList.toggle("opened", opened.has((link.getAttribute("href") || "").slice(1)));
-  let free = 0, moved = 0;
-  for (const [anchor, path] of Object.entries(data.paths)) {
-    const card = document.getElementById(anchor);
-    const rest = path.barriers.filter(b => !opened.has(b[0]));
-    const changed = rest.length < path.barriers.length;
+  let free = 0, moved = 0, open = 0;
+  for (const {card, bars, next} of ways) {
+    const rest = bars.filter(pair => !opened.has(pair[1]));
+    const changed = rest.length < bars.length;
     free += changed && !rest.length;
     moved += changed && rest.length > 0;
-    const items = $$(".barriers > [data-g]", card);
-    for (const item of items) item.classList.toggle("opened", opened.has(item.dataset.g));
-    const next = items.find(item => !opened.has(item.dataset.g));
-    for (const item of items) item.classList.toggle("now", changed && item === next);
-    $(".next", card).textContent = !changed ? "" : rest.length ? `then stopped at ${next ? $(".at", next).textContent : "a later gate"}, ${rest.length} left` : "no known gate left";
+    for (const [item, gate] of bars) {
+      item.classList.toggle("opened", opened.has(gate));
+      item.classList.toggle("now", changed && rest.length > 0 && item === rest[0][0]);
+    }
+    next.textContent = !changed ? "" : rest.length ? `then stopped at ${$(".at", rest[0][0]).textContent}, ${rest.length} left` : "no known gate left";
   }
-  let cells = 0;
-  for (const row of $$("tr[data-reasons]")) {
-    const reasons = row.dataset.reasons.split(" ").filter(Boolean);
-    const open = reasons.length > 0 && reasons.every(r => opened.has(r)) && row.dataset.state !== "supported";
-    const cell = $("td.t", row);
-    cell.classList.toggle("opened", open);
-    cell.title = open ? "as if these gates were open: no known gate is left" : "";
-    cells += open;
+  for (const {row, cell, reasons} of cells) {
+    const free = reasons.length > 0 && reasons.every(r => opened.has(r)) && row.dataset.state !== "supported";
+    cell.classList.toggle("opened", free);
+    cell.title = free ? "as if these gates were open: no known gate is left" : "";
+    open += free;
   }
   panel.hidden = !opened.size;
   if (!opened.size) return;
   const clear = make("button", {type: "button", textContent: "Close them again"});
   clear.addEventListener("click", () => { opened.clear(); whatif(); });
-  const say = (n, one, many) => `${n} ${n === 1 ? one : many}`;
-  const text = `${say(opened.size, "gate", "gates")} taken as open for ${data.target}: ${say(free, "way in has", "ways in have")} no known gate left, ${say(moved, "is", "are")} stopped at a later one` + (cells ? `, ${say(cells, "cell", "cells")} of the matrix open.` : ".");
+  const text = `${say(opened.size, "gate", "gates")} taken as open for ${data.target}: ${say(free, "way in has", "ways in have")} no known gate left, ${say(moved, "is", "are")} stopped at a later one` + (open ? `, ${say(open, "cell", "cells")} of the matrix open.` : ".");
   panel.replaceChildren(make("span", {textContent: text}), make("a", {href: "#ways", textContent: "Ways in"}), clear);
 };
 document.addEventListener("change", event => {
@@ -248,7 +341,7 @@ document.addEventListener("change", event => {
 const tick = text => { const fence = "`".repeat(1 + Math.max(0, ...(text.match(/`+/g) || []).map(r => r.length))); return `${fence} ${text} ${fence}`.replace(/^(`+) ([^`].*[^`]) (`+)$/s, "$1$2$3"); };
 const markdown = card => {
   const lines = [`**${$(".say", card).textContent}**`, "", tick($("summary .at", card).textContent), "", $(".facts", card).textContent, "", "    " + $(".cond", card).textContent.replace(/\n/g, "\n    "), ""];
-  $$(":scope > .body > .steps > .step", card).forEach((step, i) => lines.push(`${i + 1}. ${$("p", step).textContent} (${tick($(".at", step).textContent)})`));
+  $$(":scope > .body > .steps > li", card).forEach((step, i) => lines.push(`${i + 1}. ${$("p", step).textContent} (${tick($(".at", step).textContent)})`));
   lines.push("", `id: ${tick($(".id", card).textContent)}`);
   return lines.join("\n");
 };
@@ -306,5 +399,6 @@ document.addEventListener("keydown", event => {
 
 go();
 whatif();
-window.addEventListener("load", () => { if (tabs.some(tab => tab.hash === location.hash)) window.scrollTo(0, 0); });
+document.documentElement.classList.remove("boot");
+performance.measure("smgate-script", "smgate-begin");
 })();

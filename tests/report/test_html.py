@@ -1,0 +1,197 @@
+"""The page without a browser: complete, self-contained, deterministic, safe, of bearable size."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from analyzer import model
+from analyzer.report import html, json
+from analyzer.report.anchors import gate_anchor, path_anchor
+from analyzer.report.formats import FORMATS
+from tests.report import hostile, large, sample
+
+
+class Reader(HTMLParser):
+    """Anchors, links, elements and text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.urls: list[str] = []
+        self.handlers: list[str] = []
+        self.texts: list[str] = []
+        self._inside = ""
+        self.feed(page)
+        self.text = " ".join(" ".join(self.texts).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._inside = tag
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name.startswith("on"):
+                self.handlers.append(name)
+            if name in ("src", "href", "action", "srcset", "poster", "data"):
+                (self.links if (value or "").startswith("#") else self.urls).append(value or "")
+
+    def handle_data(self, data: str) -> None:
+        if self._inside not in ("script", "style"):
+            self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return html.render(sample.REPORT, sample.source).decode()
+
+
+@pytest.fixture(scope="module")
+def read(page: str) -> Reader:
+    return Reader(page)
+
+
+def test_every_link_has_its_end(read: Reader) -> None:
+    assert {link[1:] for link in read.links} <= set(read.ids)
+
+
+def test_ids_are_unique(read: Reader) -> None:
+    assert len(read.ids) == len(set(read.ids))
+
+
+def test_nothing_comes_from_elsewhere(page: str, read: Reader) -> None:
+    assert read.urls == []
+    assert not {"link", "iframe", "object", "embed", "img", "base"} & set(read.tags)
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|import\(", page)
+
+
+def test_every_gate_and_path_has_its_place(read: Reader) -> None:
+    for gate in sample.REPORT.gates:
+        assert gate_anchor(gate.id) in read.ids
+        assert " ".join(gate.id.split()) in read.text
+    for path in sample.REPORT.paths:
+        assert path_anchor(path.id) in read.ids
+
+
+def test_the_first_screen_says_what_matters(page: str, read: Reader) -> None:
+    first = Reader(page[: page.index('<section id="findings"')]).text
+    for words in (
+        "sm_120 loses something at 7 places",
+        "RTX PRO 6000 Blackwell",
+        "against sm_90 and sm_100, CUDA 12.8",
+        "turbine-python 0.6.3",
+        "servekit pins turbine-python 0.6.1",
+        "3 errors",
+        "1 note",
+        "3 not understood",
+        "servekit --enable-fused-reduce",
+        "first stopped at servekit/layers/fuse.py:10, 4 more behind",
+        "◐ degraded",
+        "? unknown",
+    ):
+        assert words in first
+
+
+def test_unknown_is_never_shown_as_supported(page: str) -> None:
+    row = page[page.index(">prefill<") :]
+    row = row[: row.index("</tr>")]
+    assert row.count('class="s unknown t"') == 1
+    assert "unknown" not in "".join(re.findall(r'class="s supported[^>]*>([^<]*)', row))
+
+
+def test_a_cell_leads_to_what_decides_it(page: str) -> None:
+    row = page[page.index(">one_shot<") :]
+    cell = re.search(r'class="s unsupported t"><a href="#([^"]+)"', row)
+    assert cell is not None
+    assert cell[1] == gate_anchor(sample.JIT_GATE.id)
+
+
+def test_a_finding_shows_values_by_architecture(page: str) -> None:
+    card = page[page.index(f'id="{gate_anchor(sample.FUSE_GATE.id)}"') :]
+    card = card[: card.index("</details>")]
+    assert "<code>batch &gt; 0</code><td class=free>free" in card
+    assert "<b>sm_120</b>" in card
+    for step in sample.CHAIN:
+        assert f"line {step.line}<" in card or f"{step.file}:{step.line}<" in card
+
+
+def test_code_is_shown_with_the_deciding_part_marked(page: str) -> None:
+    mark = f"<mark data-g={gate_anchor(sample.FUSE_GATE.id)}>(_hopper"
+    assert mark in page
+
+
+def test_without_source_places_are_named_only() -> None:
+    bare = html.render(sample.REPORT).decode()
+    assert "<mark" not in bare[: bare.index("<script")].split("</style>")[1]
+    assert "servekit/layers/fuse.py:10" in bare
+    read = Reader(bare)
+    assert {link[1:] for link in read.links} <= set(read.ids)
+
+
+def test_same_report_same_bytes(page: str) -> None:
+    copy = model.decode(json.render(sample.REPORT))
+    assert html.render(copy, sample.source).decode() == page
+
+
+def test_formats_write_bytes() -> None:
+    for name, write in FORMATS.items():
+        assert write(sample.REPORT, sample.source), name
+
+
+def test_empty_report() -> None:
+    empty = msgspec.structs.replace(
+        sample.REPORT, gates=(), builds=(), nodes=(), edges=(), paths=(), matrix=(), predicates=(), inputs=()
+    )
+    read = Reader(html.render(empty).decode())
+    assert "Nothing found that sm_120 loses" in read.text
+    assert {link[1:] for link in read.links} <= set(read.ids)
+
+
+def test_hostile_text_is_text() -> None:
+    page = html.render(hostile.report(), hostile.source).decode()
+    read = Reader(page)
+    assert read.tags.count("script") == 3
+    assert "img" not in read.tags
+    assert read.handlers == []
+    assert read.urls == []
+    assert "{{ 7*7 }}" in read.text
+    assert "⟦U+202E⟧evil⟦U+202C⟧" in read.text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page)
+
+
+def test_a_dangling_id_does_no_harm() -> None:
+    first = sample.PATHS[0]
+    barriers = (sample.Barrier("gone", "always"),)
+    path = msgspec.structs.replace(first, steps=(*first.steps, "gone"), barriers=barriers)
+    read = Reader(html.render(msgspec.structs.replace(sample.REPORT, paths=(path,)), sample.source).decode())
+    assert "gone" in read.text
+    assert {link[1:] for link in read.links} <= set(read.ids)
+
+
+def test_a_long_path_is_folded_to_what_decides() -> None:
+    nodes = tuple(sample.Node(f"n{i}", "function", f"f{i}", sample.API, 5) for i in range(200))
+    edges = tuple(sample.Edge(a.id, b.id, "calls") for a, b in pairwise(nodes))
+    edges += (sample.Edge("n199", sample.JIT_GATE.id, "calls"),)
+    path = msgspec.structs.replace(
+        sample.PATHS[1],
+        steps=(*(n.id for n in nodes), sample.JIT_GATE.id),
+        barriers=(sample.Barrier(sample.JIT_GATE.id, "always"),),
+    )
+    report = msgspec.structs.replace(sample.REPORT, nodes=nodes, edges=edges, paths=(path,))
+    page = html.render(report, sample.source).decode()
+    assert "199 steps between these are not drawn." in page
+    picture = page[page.index('<path class="e"') :]
+    assert picture[: picture.index("</svg>")].count("<use ") == 2
+
+
+def test_size_of_a_large_report() -> None:
+    report = large.report()
+    page = html.render(report, large.source)
+    assert len(report.gates) == 600
+    assert len(page) < 4_000_000

@@ -1,0 +1,89 @@
+"""The plain sentence of every effect, and the order of findings."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+import pytest
+
+from analyzer.model import Effect, Layer, Severity, When
+from analyzer.report import tally, words
+from tests.report import sample
+
+
+def say(gate: sample.Gate) -> str:
+    return words.plain(words.sentence(gate, "sm_120"))
+
+
+@pytest.mark.parametrize("effect", get_args(Effect))
+def test_every_effect_has_words(effect: Effect) -> None:
+    gate = msgspec.structs.replace(sample.EMPTY, effect=effect)
+    assert say(gate).rstrip("”").endswith((".", "]"))
+    assert "sm_120" in say(gate)
+    assert words.EFFECTS[effect]
+    assert words.MEANING[effect]
+    assert effect in tally.EFFECT_ORDER
+
+
+def test_terms_are_complete() -> None:
+    assert set(words.LAYERS) == set(get_args(Layer)) == set(tally.LAYER_ORDER)
+    assert set(words.WHEN) == set(get_args(When))
+
+
+def test_sentences_name_what_the_gate_knows() -> None:
+    assert say(sample.JIT_GATE) == f"sm_120 is refused in `reduce_module`: “RuntimeError: {sample.MESSAGE}”"
+    assert say(sample.FUSE_GATE) == (
+        "sm_120 gets `three separate kernels` instead of `Norm.forward_fused` in `use_fused_reduce`, "
+        "and nothing says so."
+    )
+    announced = msgspec.structs.replace(sample.FUSE_GATE, silent=False)
+    assert say(announced).endswith("; a message says so.")
+
+
+def test_a_gate_that_names_nothing_still_reads_well() -> None:
+    bare = msgspec.structs.replace(
+        sample.FUSE_GATE, admits=None, falls_back_to=None, scope="", effect="excluded", silent=True
+    )
+    assert say(bare) == (
+        "sm_120 never gets the code behind `(_hopper or _blackwell) and batch > 0` in `fuse.py`, "
+        "nor anything in its place, and nothing says so."
+    )
+
+
+def test_losing_a_wait_is_graver_than_losing_overlap() -> None:
+    assert "it may read what the kernel before it is still writing" in say(sample.WAIT)
+    assert "only overlap is lost" in say(sample.TRIGGER)
+    both = msgspec.structs.replace(sample.TRIGGER, loses=sample.TRIGGER.loses + sample.WAIT.loses)
+    assert "it may read" in say(both)
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0 gates"), (1, "1 gate"), (1200, "1,200 gates")])
+def test_counted(number: int, text: str) -> None:
+    assert words.counted(number, "gate") == text
+
+
+def test_headline_counts_one_in_the_singular() -> None:
+    one = msgspec.structs.replace(sample.REPORT, gates=(sample.EMPTY,))
+    assert words.headline(one) == (
+        "sm_120 loses something at 1 place: 1 of them stops or breaks it, 1 gives no sign of it."
+    )
+
+
+def test_worst_first_does_not_depend_on_the_order_given() -> None:
+    forwards = tally.worst_first(sample.GATES)
+    assert forwards == tally.worst_first(reversed(sample.GATES))
+    ranks = [("error", "warning", "note", "none").index(gate.severity) for gate in forwards]
+    assert ranks == sorted(ranks)
+
+
+def test_sums() -> None:
+    expected: dict[Severity, int] = {"error": 3, "warning": 3, "note": 1}
+    assert tally.by_severity(sample.REPORT) == expected
+    assert tally.by_layer(sample.REPORT)["guard"] == {"error": 2, "warning": 0, "note": 1}
+    assert "env" not in tally.by_layer(sample.REPORT)
+
+
+def test_an_architecture_without_profile_has_no_products() -> None:
+    assert words.products("sm_120") == ("RTX PRO 6000 Blackwell", "GeForce RTX 5090")
+    assert words.products("sm_777") == ()
