@@ -52,11 +52,11 @@ class _Linked:
         return Guards(present[:-1], present[-1], Stoppers(self.programs[-1].macros)).at(line)
 
 
-def _link(demo: Path, name: str) -> _Linked:
+def _link(demo: Path, *names: str) -> _Linked:
     configurations = [Configuration(text, Spelling.parse(text).macros()) for text in SPELLINGS]
-    unit = walk(f"{DATA}/csrc/{name}", _Files(demo), INCLUDES, configurations)
+    units = [walk(f"{DATA}/csrc/{name}", _Files(demo), INCLUDES, configurations) for name in names]
     reader = Reader(lambda path: (demo / path).read_bytes())
-    return _Linked(unit, tuple(link([unit], 1 << bit, reader) for bit in range(len(SPELLINGS))))
+    return _Linked(units[0], tuple(link(units, 1 << bit, reader) for bit in range(len(SPELLINGS))))
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +84,12 @@ def test_fusion_reaches_no_guard_of_the_other_header(demo: Path) -> None:
         "allreduce_fusion_kernel_twoshot_sync",
     }
     assert not [line for line in GUARDS if found.holds(HEADER, line)]
+
+
+def test_a_function_may_be_defined_in_another_unit_of_the_build(demo: Path) -> None:
+    assert _link(demo, "flashinfer_norm_binding.cu").reach("rmsnorm").kernels == ()
+    found = _link(demo, "flashinfer_norm_binding.cu", "norm.cu").reach("rmsnorm")
+    assert {kernel.name for kernel in found.kernels} == {"RMSNormKernel", "QKRMSNormKernel"}
 
 
 @pytest.mark.parametrize("line", GUARDS)
