@@ -19,8 +19,10 @@ from analyzer.report.source import one_line, visible
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #: GitHub shows no more results of one run.
 RESULT_LIMIT = 5000
-_FLOWS = 4
+_FLOWS = 2
+"""Ways in that are shown for one result, worst first."""
 _NOTIFICATIONS = 1000
+"""Notifications of one run; beyond, their number is given."""
 _LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "note", "none": "none"}
 _EFFECTS: tuple[Effect, ...] = tuple(effect for effect in tally.EFFECT_ORDER if effect != "none")
 
@@ -33,7 +35,7 @@ def render(report: Report) -> bytes:
     Beyond :data:`RESULT_LIMIT` results the mildest are left out, and a notification says how many.
     """
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}
-    return (json.dumps(log, indent=1, ensure_ascii=True) + "\n").encode()
+    return (json.dumps(log, separators=(",", ":"), ensure_ascii=True) + "\n").encode()
 
 
 def _run(report: Report) -> _Json:
