@@ -1,0 +1,56 @@
+"""What libraries do by habit, as data: which classes are builds, which calls load them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from analyzer import data
+
+
+@dataclass(frozen=True, slots=True)
+class BuildClass:
+    """A class whose objects describe one build; the other fields name its attributes and methods.
+
+    ``commands``: a method that gives the compiler's command lines. ``loads``: methods that build and load it.
+    """
+
+    path: str
+    name: str
+    sources: str
+    flags: str
+    commands: str
+    loads: frozenset[str]
+
+
+@cache
+def builds() -> dict[str, BuildClass]:
+    """Build classes by dotted path."""
+    return {
+        row["class"]: BuildClass(
+            row["class"], row["name"], row["sources"], row["flags"], row["commands"], frozenset(row["loads"])
+        )
+        for row in data.table("contracts").get("build", [])
+    }
+
+
+@cache
+def loads() -> frozenset[str]:
+    """Dotted paths of the methods that give a loaded build."""
+    return frozenset(f"{build.path}.{method}" for build in builds().values() for method in build.loads)
+
+
+@cache
+def collectors() -> frozenset[str]:
+    """Functions that list builds to be made ahead of time, not on demand."""
+    return frozenset(row["collector"] for row in data.table("contracts").get("ahead_of_time", []))
+
+
+@cache
+def build_words() -> frozenset[str]:
+    """The last names of what makes builds: where they occur, builds may be made."""
+    found: set[str] = set()
+    for row in data.table("contracts").get("build", []):
+        found.add(row["class"].rpartition(".")[2])
+        found.update(maker.rpartition(".")[2] for maker in row["makers"])
+    return frozenset(found)

@@ -1,0 +1,258 @@
+"""One host's decisions as plain data: what came out, by which way, what each side would do."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from analyzer.model import Step
+from analyzer.python.observe import Call, Decision, Key, shown
+from analyzer.python.sides import Shape, shape
+from analyzer.python.survey import Survey
+from analyzer.python.values import Origin, Provenance, Site, Truth, Value
+
+#: Places of a ``because`` chain that are kept.
+CHAIN = 24
+
+Place = tuple[Key, Site | None]
+"""A decision, or (with a site) one argument that it checks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One decision on one host.
+
+    ``direct``: a device answer reaches it without passing another decision; ``through``: the decisions
+    that it passes. ``raised``: the message with which its raising side was seen to raise.
+    """
+
+    outcome: Truth
+    direct: bool
+    through: frozenset[Key]
+    because: tuple[Step, ...]
+    why: str
+    mixed: bool
+    parts: tuple[tuple[str, str], ...]
+    raised: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """One decision as it is written, the same on every host."""
+
+    key: Key
+    site: Site
+    kind: str
+    scope: str
+    module: str
+    shape: Shape
+    argument: Site | None = None
+    argument_code: str = ""
+    argument_scope: str = ""
+    argument_module: str = ""
+    decorator: bool = False
+    reads: frozenset[str] = frozenset()
+    """Attribute names and strings that stand in the condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a function gave on free arguments: its value for people, or how it raises."""
+
+    dotted: str
+    site: Site
+    value: str | None
+    raised: str | None
+    raised_site: Site | None
+    tainted: bool
+
+
+@dataclass(slots=True)
+class Findings:
+    """Everything one host tells; picklable."""
+
+    arch: str
+    answers: dict[Place, Answer] = field(default_factory=dict)
+    statics: dict[Place, Static] = field(default_factory=dict)
+    calls: tuple[Call, ...] = ()
+    functions: dict[str, Site] = field(default_factory=dict)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    variables: dict[str, tuple[Site, str]] = field(default_factory=dict)
+    expressions: dict[str, set[Key]] = field(default_factory=dict)
+    unresolved: tuple[tuple[Site, str, str], ...] = ()
+
+
+def collect(survey: Survey, arch: str) -> Findings:
+    """Turn the observations of one host into plain data."""
+    found = Findings(arch)
+    observer, m = survey.observer, survey.machine
+    texts = _Texts(survey)
+    raised = {
+        walked.raised.site: walked.raised.message
+        for walked in survey.walked.values()
+        if walked.raised is not None
+    }
+    for decision in observer.decisions.values():
+        place = (decision.key, decision.argument.site if decision.argument is not None else None)
+        found.answers[place] = _answer(decision, texts, raised)
+        found.statics[place] = _static(decision, survey)
+        found.expressions.setdefault(decision.site.file, set()).add(decision.key)
+    found.calls = tuple(observer.calls)
+    found.functions = dict(observer.functions)
+    for (module, qualname), walked in survey.walked.items():
+        function = m.defined[module, qualname]
+        value = walked.value
+        error = walked.raised
+        found.outcomes[function.dotted] = Outcome(
+            function.dotted,
+            walked.site,
+            shown_fully(value) if value is not None else None,
+            error.message if error is not None else None,
+            error.site if error is not None else None,
+            value is not None and value.tainted and value.source is not None and value.source.direct,
+        )
+    for name, state in m.modules.items():
+        for variable, value in state.names.items():
+            if value.source is not None and value.source.direct and not variable.startswith("__"):
+                place_of = next((n.site for n in value.source.walk() if n.site and n.site.file == state.source.file), None)
+                found.variables[f"{name}.{variable}"] = (
+                    place_of or Site(state.source.file, 1, 1, 1),
+                    shown_fully(value),
+                )
+    found.unresolved = (
+        *((site, what, why) for (site, what), why in observer.errors.items()),
+        *((site, what, "the evaluation took too many steps") for site, what in survey.spent),
+    )
+    return found
+
+
+def shown_fully(value: Value) -> str:
+    """A value for people and for comparison across hosts."""
+    from analyzer.python.values import Free, Unknown, plain
+
+    if isinstance(value.data, Unknown):
+        return f"unknown: {value.data.why}"
+    if isinstance(value.data, Free):
+        return "free"
+    try:
+        data = plain(value)
+    except ValueError:
+        return shown(value)
+    return str(data).lower() if isinstance(data, bool) else str(data)
+
+
+class _Texts:
+    """Source lines by file, for the steps of an explanation."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.sources = {source.file: source for source in survey.machine.index.sources.values()}
+
+    def line(self, site: Site) -> str:
+        source = self.sources.get(site.file)
+        lines = source.lines if source is not None else []
+        return lines[site.line - 1].strip()[:160] if 0 < site.line <= len(lines) else ""
+
+
+def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answer:
+    outcomes = decision.outcomes
+    if len(outcomes) == 1:
+        outcome = next(iter(outcomes))
+    elif decision.kind in ("filter", "match") and Truth.TRUE in outcomes:
+        outcome = Truth.TRUE
+    elif Truth.UNKNOWN in outcomes:
+        outcome = Truth.UNKNOWN
+    else:
+        outcome = Truth.FREE
+    direct = False
+    through: set[Key] = set()
+    for source in decision.sources:
+        for node in source.walk(through_gates=False):
+            if node.kind is Origin.GATE:
+                through.add(node.key)
+            elif node.kind is Origin.DOOR:
+                direct = True
+    message = None
+    if isinstance(decision.owner, (ast.If, ast.Assert)):
+        first, last = decision.owner.lineno, decision.owner.end_lineno or decision.owner.lineno
+        message = next(
+            (
+                text
+                for site, text in raised.items()
+                if site.file == decision.site.file and first <= site.line <= last
+            ),
+            None,
+        )
+    return Answer(
+        outcome,
+        direct,
+        frozenset(through),
+        because(decision.sources, texts.line),
+        decision.why,
+        decision.mixed,
+        tuple(decision.parts.items()),
+        message,
+    )
+
+
+def because(sources: list[Provenance], line: object) -> tuple[Step, ...]:
+    """The places from a decision back to the doors, in order, each once."""
+    steps: dict[tuple[str, int], Step] = {}
+    for source in sources:
+        for node in source.walk():
+            site = node.site
+            if site is None or node.kind in (Origin.CHECK, Origin.GATE):
+                continue
+            where = (site.file, site.line)
+            if where in steps or len(steps) >= CHAIN:
+                continue
+            text = line(site) if callable(line) else ""
+            if node.kind is Origin.DOOR:
+                what = f"asks the device: {node.what}"
+            elif node.kind is Origin.TOOLKIT:
+                what = f"asks for the CUDA version: {node.what}"
+            elif node.kind is Origin.ARGUMENT:
+                what = f"given here: {text}"
+            elif "imported from" in node.what:
+                what = node.what
+            else:
+                what = text
+            steps[where] = Step(site.file, site.line, what)
+    return tuple(steps.values())
+
+
+def _static(decision: Decision, survey: Survey) -> Static:
+    m = survey.machine
+    body: list[ast.stmt] = []
+    function = m.defined.get((decision.module, decision.scope))
+    state = m.modules.get(decision.module)
+    if function is not None:
+        body = m.body(function)
+    elif state is not None:
+        body = state.source.parsed.module.body
+    argument = decision.argument
+    code = scope = module = ""
+    decorator = False
+    if argument is not None and argument.written is not None:
+        node, frame = argument.written
+        code = f"{node.arg}={ast.unparse(node.value)}" if isinstance(node, ast.keyword) else ast.unparse(node)
+        scope, module = frame.qualname, frame.module.source.name
+        decorator = frame.function is None
+    reads = frozenset(
+        inner.attr if isinstance(inner, ast.Attribute) else inner.value
+        for inner in ast.walk(decision.node)
+        if isinstance(inner, ast.Attribute) or (isinstance(inner, ast.Constant) and isinstance(inner.value, str))
+    )
+    return Static(
+        decision.key,
+        decision.site,
+        decision.kind,
+        decision.scope,
+        decision.module,
+        shape(decision.kind, decision.node, decision.owner, body),
+        argument.site if argument is not None else None,
+        code,
+        scope,
+        module,
+        decorator,
+        reads,
+    )

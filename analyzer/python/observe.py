@@ -1,0 +1,211 @@
+"""What the evaluator sees on one host: decisions, calls, builds, names that carry a device answer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analyzer.python.values import (
+    Bound,
+
+    Choice,
+    Class,
+    Export,
+    External,
+    Free,
+    Function,
+
+    Origin,
+    Partial,
+    Provenance,
+    Site,
+    Truth,
+    Unknown,
+    Value,
+    truth,
+)
+
+if TYPE_CHECKING:
+    from analyzer.python.machine import Frame, Machine
+
+Key = tuple[str, int, int, str]
+"""File, line, column and kind of a decision."""
+
+
+@dataclass(slots=True)
+class Decision:
+    """One condition as it came out on one host, over all the ways in which it was reached.
+
+    ``argument``: the argument that it checks, where the check stands inside a callee.
+    ``mixed``: the device answer was combined with something that the architecture does not decide.
+    """
+
+    key: Key
+    site: Site
+    node: ast.AST
+    owner: ast.AST
+    kind: str
+    module: str
+    scope: str
+    outcomes: set[Truth] = field(default_factory=set)
+    sources: list[Provenance] = field(default_factory=list)
+    why: str = ""
+    mixed: bool = False
+    argument: Provenance | None = None
+    parts: dict[str, str] = field(default_factory=dict)
+    """Operands as they are written, with their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as it was followed: from one function to another, to an export of a build, by name or by value.
+
+    ``under``: keys of the decisions that it hangs on.
+    """
+
+    caller: str
+    callee: str
+    kind: str
+    site: Site
+    under: frozenset[Key]
+
+
+class Observer:
+    """The recorder of one machine."""
+
+    def __init__(self) -> None:
+        self.decisions: dict[tuple[Key, Site | None], Decision] = {}
+        self.calls: dict[Call, None] = {}
+        self.errors: dict[tuple[Site, str], str] = {}
+        self.attributes: set[str] = set()
+        """Names of attributes that were given a device answer."""
+        self.methods: dict[str, set[str]] = {}
+        """Calls of a method on a receiver that is not known: method name to callers."""
+        self.functions: dict[str, Site] = {}
+        """Where the functions stand that calls lead from or to."""
+
+    # The recorder's part.
+
+    def decision(
+        self,
+        m: Machine,
+        frame: Frame,
+        node: ast.AST,
+        kind: str,
+        test: Value,
+        owner: ast.AST,
+        parts: Sequence[tuple[ast.expr, Value]] = (),
+    ) -> Provenance | None:
+        """Record a condition that a device answer has a part in."""
+        source = test.source
+        if source is None or not source.door:
+            return None
+        checks = source.checks
+        argument = checks[0] if checks else None
+        site = frame.site(node)
+        key = (site.file, site.line, site.column, kind)
+        found = self.decisions.get((key, argument.site if argument else None))
+        if found is None:
+            found = Decision(
+                key, site, node, owner, kind, frame.module.source.name, frame.qualname, argument=argument
+            )
+            self.decisions[key, argument.site if argument else None] = found
+        outcome = truth(test)
+        found.outcomes.add(outcome)
+        if len(found.sources) < 8 and not any(source is known for known in found.sources):
+            found.sources.append(source)
+        if outcome is Truth.UNKNOWN:
+            found.why = _why(test)
+        if outcome is Truth.FREE:
+            found.mixed = True
+        for operand, value in parts:
+            found.parts.setdefault(ast.unparse(operand), shown(value))
+        return Provenance(Origin.GATE, (source,), site, kind, key=key)
+
+    def called(
+        self, m: Machine, frame: Frame, node: ast.Call, callee: Value, args: list[Value], result: Value
+    ) -> None:
+        """Record whom a call leads to."""
+        caller = name_of(frame)
+        site = frame.site(node)
+        for kind, name, place in _targets(m, callee):
+            if place is not None:
+                self.functions.setdefault(name, place)
+            under = frozenset(
+                gate.key for source in m.control for gate in _nearest_gates(source)
+            )
+            self.calls[Call(caller, name, kind, site, under)] = None
+        if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
+            under = frozenset(gate.key for source in m.control for gate in _nearest_gates(source))
+            self.calls[Call(caller, node.func.attr, "method", site, under)] = None
+        self.functions.setdefault(
+            caller, Site(frame.file, _line(frame), _line(frame), 1)
+        )
+
+    def unresolved(self, site: Site, what: str, why: str) -> None:
+        """Record an error of the scanned code that left something unevaluated."""
+        self.errors[site, what] = why
+
+    def stored(self, name: str) -> None:
+        """Note an attribute that was given a device answer."""
+        self.attributes.add(name)
+
+
+def shown(value: Value) -> str:
+    """A value for people: its truth where it is open, its text where it is a plain constant."""
+    found = truth(value)
+    if found in (Truth.FREE, Truth.UNKNOWN):
+        return found.value
+    if isinstance(value.data, (bool, int, str)) and len(str(value.data)) <= 40:
+        return str(value.data).lower() if isinstance(value.data, bool) else repr(value.data)
+    return found.value
+
+
+def _line(frame: Frame) -> int:
+    return frame.function.node.lineno if frame.function is not None else 1
+
+
+def name_of(frame: Frame) -> str:
+    """The dotted name of what runs in a frame."""
+    if frame.function is not None and frame.function.stands_for is not None:
+        return frame.function.stands_for
+    module = frame.module.source.name
+    return f"{module}.{frame.qualname}" if frame.qualname else module
+
+
+def _nearest_gates(source: Provenance) -> Iterator[Provenance]:
+    for node in source.walk(through_gates=False):
+        if node.kind is Origin.GATE:
+            yield node
+
+
+def _targets(m: Machine, callee: Value) -> Iterator[tuple[str, str, Site | None]]:
+    data = callee.data
+    if isinstance(data, Choice):
+        for option in data.options:
+            yield from _targets(m, option)
+    elif isinstance(data, Function):
+        yield "calls", data.dotted, function_site(m, data)
+    elif isinstance(data, (Bound, Partial)):
+        yield from _targets(m, data.function)
+    elif isinstance(data, Class):
+        yield "makes", f"{data.module}.{data.qualname}", None
+    elif isinstance(data, Export):
+        for build in data.builds:
+            yield "exports", f"{build}\0{data.name}", None
+    elif isinstance(data, External):
+        yield "outside", data.path, None
+
+
+def function_site(m: Machine, function: Function) -> Site:
+    """Where a function is defined."""
+    node = function.node
+    return Site(m.index.path(function.module), node.lineno, node.end_lineno or node.lineno, node.col_offset + 1)
+
+
+def _why(test: Value) -> str:
+    return test.data.why if isinstance(test.data, Unknown) else ""
+
+

@@ -1,0 +1,274 @@
+"""Walk the functions that a device answer or a build can reach, on one host after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from analyzer.python import calls, contracts, device
+from analyzer.python.machine import STEPS, Budget, Machine
+from analyzer.python.modules import ModuleIndex
+from analyzer.python.observe import Observer, function_site
+from analyzer.python.values import (
+    Bound,
+    Choice,
+    Class,
+    Free,
+    Function,
+    Instance,
+    Lazy,
+    Partial,
+    Raised,
+    Site,
+    Value,
+    undecided,
+)
+
+#: A name that stands in more files than this is too common to be followed by name alone.
+COMMON = 60
+#: Steps that a call is worth which no answer of the device goes into: of what makes builds, of other code.
+BUILD_STEPS = 30_000
+HELPER_STEPS = 3_000
+
+Defined = tuple[str, str]
+"""Module and qualified name of a function."""
+
+
+@dataclass(slots=True)
+class Walked:
+    """What came of a function run on free arguments: its value, or how it surely raises."""
+
+    value: Value | None
+    raised: Raised | None
+    site: Site
+
+
+@dataclass(slots=True)
+class Survey:
+    """The walks on one host."""
+
+    machine: Machine
+    observer: Observer
+    walked: dict[Defined, Walked] = field(default_factory=dict)
+    spent: list[tuple[Site, str]] = field(default_factory=list)
+
+
+@dataclass
+class Interest:
+    """The names that lead to a device answer or to a build; shared by all hosts, it only grows.
+
+    ``words``: file to the identifiers in it.
+    """
+
+    index: ModuleIndex
+    words: Mapping[str, frozenset[str]]
+    names: set[str] = field(default_factory=set)
+    builders: set[str] = field(default_factory=set)
+    common: dict[str, int] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.modules = {source.file: name for name, source in self.index.sources.items()}
+        self.where: dict[str, list[str]] = {}
+        for file in sorted(self.words):
+            for word in self.words[file]:
+                self.where.setdefault(word, []).append(file)
+        self.names |= device.words()
+        self.builders |= contracts.build_words()
+
+    def add(self, name: str, builder: bool = False) -> bool:
+        """Follow a name from now on; False if it was known or is too common."""
+        group = self.builders if builder else self.names
+        if name in group or len(name) < 3 or name.startswith("__"):
+            return False
+        count = len(self.where.get(name, ()))
+        if count > COMMON:
+            self.common[name] = count
+            return False
+        group.add(name)
+        return True
+
+    def files(self) -> list[str]:
+        """The files that hold any name of interest, in order."""
+        found: set[str] = set()
+        for name in self.names | self.builders:
+            found.update(self.where.get(name, ()))
+        return sorted(found)
+
+    def lines(self, file: str) -> list[int]:
+        """The lines of a file (from 1) on which a name of interest stands."""
+        present = (self.names | self.builders) & self.words[file]
+        if not present:
+            return []
+        pattern = re.compile(rb"\b(?:" + b"|".join(sorted(re.escape(n.encode()) for n in present)) + rb")\b")
+        source = self.index.find(self.modules[file])
+        assert source is not None
+        data = source.data
+        found: list[int] = []
+        line, position = 1, 0
+        for match in pattern.finditer(data):
+            line += data.count(b"\n", position, match.start())
+            position = match.start()
+            if not found or found[-1] != line:
+                found.append(line)
+        return found
+
+
+def run(survey: Survey, interest: Interest) -> None:
+    """Walk until no name of interest is new and every function that holds one was walked."""
+    machine = survey.machine
+    machine.follow = _policy(machine, interest)
+    seen: dict[str, int] = {}
+    while True:
+        size = len(interest.names) + len(interest.builders)
+        for file in interest.files():
+            present = len((interest.names | interest.builders) & interest.words[file])
+            if seen.get(file) == present:
+                continue
+            seen[file] = present
+            _walk_file(survey, interest, file)
+        for name in sorted(survey.observer.attributes):
+            interest.add(name)
+        if len(interest.names) + len(interest.builders) == size:
+            return
+
+
+def _policy(m: Machine, interest: Interest) -> calls.Follow:
+    """What a call is worth: answers of the device are followed to the end, helpers a little way."""
+    collectors = contracts.collectors()
+
+    def follow(function: Function, args: list[Value], keywords: dict[str, Value], tainted: bool) -> int:
+        if tainted or function.name in interest.names:
+            return STEPS
+        if any(frame.function is not None and frame.function.dotted in collectors for frame in m.stack):
+            return 0  # what is collected there is walked by itself
+        if function.name in interest.builders:
+            return BUILD_STEPS
+        return HELPER_STEPS if all(_known(value) for value in [*args, *keywords.values()]) else 0
+
+    return follow
+
+
+def _known(value: Value) -> bool:
+    data = value.data
+    if isinstance(data, Instance):
+        return not data.symbolic
+    return not undecided(data)
+
+
+def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
+    module = interest.modules.get(file)
+    if module is None:
+        return
+    m = survey.machine
+    m.steps = 0
+    try:
+        state = m.state(module)
+    except Budget:
+        survey.spent.append((Site(file, 1, 1, 1), module))
+        return
+    _note_names(state.names, interest)
+    lines = interest.lines(file)
+    done: set[Defined] = set()
+    while True:
+        pending = [
+            (key, function)
+            for key, function in list(m.defined.items())
+            if key[0] == module and key not in done
+        ]
+        if not pending:
+            _note_names(state.names, interest)
+            return
+        for key, function in pending:
+            done.add(key)
+            if key in survey.walked:
+                continue
+            node = function.node
+            if any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in lines):
+                _walk(survey, interest, key, function)
+
+
+def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) -> None:
+    """Run one function on free arguments, and draw names of interest from what it gives."""
+    m = survey.machine
+    m.steps = 0
+    site = function_site(m, function)
+    frame = calls.frame_of(m, function)
+    walked = Walked(None, None, site)
+    survey.walked[key] = walked
+    with m.aside():
+        try:
+            calls.free_arguments(m, function, frame, _receiver(m, function))
+            walked.value = calls.run(m, function, frame)
+        except Raised as raised:
+            walked.raised = raised
+        except Budget:
+            survey.spent.append((site, function.dotted))
+        except RecursionError:
+            survey.spent.append((site, function.dotted))
+    value = walked.value
+    if value is None:
+        return
+    calls.note_maker(function, value)
+    if _answers(value):
+        interest.add(function.name)
+    if any(isinstance(option.data, Instance) and option.data.maker for option in _options(value)):
+        interest.add(function.name, builder=True)
+
+
+def _note_names(names: Mapping[str, Value], interest: Interest) -> None:
+    for name, value in list(names.items()):
+        if _answers(value) or _applies(value, interest):
+            interest.add(name)
+
+
+def _answers(value: Value) -> bool:
+    """Whether a value carries an answer of the device, rather than only hanging on a decision."""
+    if value.source is None or not value.source.door:
+        return False
+    return value.source.direct or not isinstance(value.data, Free)
+
+
+def _applies(value: Value, interest: Interest) -> bool:
+    """Whether a name is bound to the application of a function of interest."""
+    data = value.data
+    while isinstance(data, (Partial, Bound)):
+        data = data.function.data
+        if isinstance(data, Function) and data.name in interest.names:
+            return True
+    return False
+
+
+def _options(value: Value) -> tuple[Value, ...]:
+    return value.data.options if isinstance(value.data, Choice) else (value,)
+
+
+def _receiver(m: Machine, function: Function) -> Value | None:
+    """The first argument of a method: an object of its class, or the class."""
+    if function.owner is None:
+        return None
+    decorators = {ast_name(node) for node in getattr(function.node, "decorator_list", [])}
+    if "staticmethod" in decorators:
+        return None
+    if "classmethod" in decorators:
+        return Value(function.owner)
+    return calls.symbolic_instance(m, function.owner)
+
+
+def ast_name(node: object) -> str:
+    """The last name of a decorator."""
+    import ast
+
+    return ast.unparse(node).partition("(")[0].rpartition(".")[2] if isinstance(node, ast.AST) else ""
+
+
+def predicates(survey: Survey) -> Iterable[tuple[str, Site, Value]]:
+    """Functions and module names whose value on this host depends on the architecture, with that value."""
+    for (_, _), walked in survey.walked.items():
+        if walked.value is not None and walked.value.tainted:
+            yield "", walked.site, walked.value
+    for name, state in survey.machine.modules.items():
+        for variable, value in state.names.items():
+            if value.tainted and not isinstance(value.data, (Lazy, Class, Function, Bound, Partial)):
+                yield f"{name}.{variable}", Site(state.source.file, 1, 1, 1), value
