@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from analyzer.python import contracts, device, expressions
+from analyzer.python import contracts, device, expressions, stores
+from analyzer.python.flow import Outcome
 from analyzer.python.values import (
     Accessor,
     Bound,
@@ -141,31 +142,65 @@ def call_function(
     calling, m.calling = m.calling, None
     if f"{function.module}.{function.qualname}" in contracts.loads() and args:
         return _loaded(args[0])
-    tainted = any(value.tainted for value in [*args, *keywords.values()])
+    tainted = any(carries(value) for value in [*args, *keywords.values()])
     repeated = sum(
         1 for frame in m.stack if frame.function is not None and frame.function.node is function.node
     )
     if repeated >= 2 or len(m.stack) >= m.call_limit:
         source = combine(*(value.source for value in [*args, *keywords.values()] if value.tainted))
         return m.unknown("recursion is not followed further", site, source)
-    if not m.follow(function, args, keywords, tainted):
-        m.may_raise = True
-        return Value(Free(f"{function.name} is not followed"))
     key = _key(function, args, keywords, rest)
     if key is not None and key in m.results:
         return m.results[key]
+    steps = m.follow(function, args, keywords, tainted)
+    if steps == 0:
+        m.may_raise = True
+        return Value(Free(f"{function.name} is not followed"))
     number = m.calls = m.calls + 1
     if calling is not None:
         args, keywords = _mark_arguments(m, calling, function, args, keywords, number)
     frame = frame_of(m, function)
     bind_arguments(m, function, frame, args, keywords, rest, site)
-    result = run(m, function, frame)
+    result = _within(m, function, frame, steps)
     if result.source is not None and (result.source.checks or result.tainted):
         result = Value(result.data, Provenance(Origin.RETURN, (result.source,), None, "", key=number))
     note_maker(function, result)
     if key is not None and _shareable(result):
         m.results[key] = result
     return result
+
+
+def _within(m: Machine, function: Function, frame: Frame, steps: int) -> Value:
+    """Run a function with an allowance of its own; beyond it, its result is free."""
+    saved, own = m.limit, m.steps + steps
+    if own >= saved:
+        return run(m, function, frame)
+    m.limit = own
+    try:
+        return run(m, function, frame)
+    except m.budget:
+        if m.steps > saved:
+            raise
+        m.may_raise = True
+        return Value(Free(f"{function.name} is too long to follow here"))
+    finally:
+        m.limit = saved
+
+
+def carries(value: Value, depth: int = 3) -> bool:
+    """Whether a value, or something in it, comes from a device answer."""
+    if value.tainted:
+        return True
+    data = value.data
+    if depth == 0:
+        return False
+    if isinstance(data, tuple):
+        return any(carries(item, depth - 1) for item in data)
+    if isinstance(data, List):
+        return any(carries(item, depth - 1) for item in data.items[:64])
+    if isinstance(data, Dict):
+        return any(carries(item, depth - 1) for _, item in list(data.items.values())[:64])
+    return False
 
 
 def note_maker(function: Function, result: Value) -> None:
@@ -204,22 +239,27 @@ def run(m: Machine, function: Function, frame: Frame) -> Value:
     m.stack.append(frame)
     try:
         outcome = m.execute(m.body(function), frame)
-        ends = list(frame.returns)
-        if outcome.value == "return":
+        ends = [end.value for end in frame.returns if end.value is not None]
+        if outcome is Outcome.RETURN:
             ends.append(frame.result or Value(None))
-        else:
+        elif outcome is not Outcome.GONE:
             ends.append(m.under_control(Value(None)))
+        if frame.returns:
+            m.heap.join([end.way for end in frame.returns], current=outcome is not Outcome.GONE)
     except Raised:
         # It raises on this way; other ways, which a free condition may take, have returned.
-        ends = list(frame.returns)
+        ends = [end.value for end in frame.returns if end.value is not None]
         if not ends:
             raise
+        m.heap.join([end.way for end in frame.returns], current=False)
         m.may_raise = True
     finally:
         m.stack.pop()
         m.control = saved_control
     if frame.produced is not None:
         return Value(frame.produced)
+    if not ends:
+        return Value(Free(f"{function.name} does not return"))
     return join(ends) if len(ends) > 1 else ends[0]
 
 
@@ -382,20 +422,18 @@ def make_function(m: Machine, node: FunctionNode, frame: Frame, name: str) -> Va
 
 def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
     """Bind a function; decorators are applied when the name is first read."""
-    from analyzer.python import statements
-
     made = make_function(m, node, frame, node.name)
     function = made.data
     assert isinstance(function, Function)
     if not node.decorator_list:
-        statements.store_name(m, frame, node.name, made)
+        stores.name(m, frame, node.name, made)
         return
     previous = frame.scope.names.get(node.name)
 
     def compute(machine: Machine) -> Value:
         return _decorate(machine, node, made, frame, previous)
 
-    statements.store_name(m, frame, node.name, Value(Lazy(compute)))
+    stores.name(m, frame, node.name, Value(Lazy(compute)))
 
 
 def _decorate(
@@ -431,7 +469,6 @@ def _decorate(
 
 def define_class(m: Machine, node: ast.ClassDef, frame: Frame) -> None:
     """Bind a class: its body runs now, its decorators only tell whether it is a dataclass."""
-    from analyzer.python import statements
     from analyzer.python.machine import Frame as NewFrame
 
     qualname = f"{frame.qualname}.{node.name}" if frame.qualname else node.name
@@ -460,7 +497,7 @@ def define_class(m: Machine, node: ast.ClassDef, frame: Frame) -> None:
             hook = expressions.find_in_class(m, value.data.of, "__set_name__")
             if hook is not None:
                 m.call(Value(Bound(hook, value)), [Value(of), Value(name)], {}, frame.site(node))
-    statements.store_name(m, frame, node.name, Value(of))
+    stores.name(m, frame, node.name, Value(of))
 
 
 def _make_members(of: Class) -> None:
@@ -624,4 +661,5 @@ def _annotated_value(m: Machine, parameter: ast.arg, function: Function, frame: 
     return free
 
 
-Follow = Callable[[Function, list[Value], dict[str, Value], bool], bool]
+Follow = Callable[[Function, list[Value], dict[str, Value], bool], int]
+"""How many steps a call of a function is worth: function, arguments, keyword arguments, whether one is tainted."""

@@ -207,8 +207,8 @@ def external(m: Machine, path: str, site: Site, source: Provenance | None) -> Va
     if door.kind == "device":
         return lift(data, combine(source, Provenance(Origin.DOOR, (), site, path)))
     if door.kind == "toolkit":
-        return lift(data, combine(source, Provenance(Origin.TOOLKIT, (), site, path)))
-    return lift(data, source)
+        return lift(data, Provenance(Origin.TOOLKIT, (), site, path))
+    return lift(data)
 
 
 def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, site: Site) -> Value:
@@ -463,7 +463,14 @@ def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
     m_depth = m.depth
     try:
         for operand in node.values:
-            value = m.evaluate(operand, frame)
+            try:
+                value = m.evaluate(operand, frame)
+            except Raised:
+                if not open_values:
+                    raise
+                # Reached only if what stands before does not decide: where it does not raise, that decided.
+                m.may_raise = True
+                value = Value(Free("raises unless an operand before it decides"))
             operands.append((operand, value))
             found = truth(value)
             last = value
@@ -542,10 +549,21 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 def _compare(m: Machine, node: ast.Compare, frame: Frame) -> Value:
     left = m.evaluate(node.left, frame)
     results: list[Value] = []
+    uncertain = False
     for op, operand in zip(node.ops, node.comparators, strict=True):
-        right = m.evaluate(operand, frame)
-        results.append(compare(m, op, left, right, frame.site(node)))
+        try:
+            right = m.evaluate(operand, frame)
+            results.append(compare(m, op, left, right, frame.site(node)))
+        except Raised:
+            if not uncertain:
+                raise
+            m.may_raise = True
+            break
         left = right
+        found_one = truth(results[-1])
+        if found_one is Truth.FALSE:
+            break
+        uncertain = uncertain or found_one is not Truth.TRUE
     if len(results) == 1:
         return results[0]
     source = combine(*(result.source for result in results))
@@ -685,6 +703,25 @@ def _equal(m: Machine, left: Value, right: Value) -> bool | None:
     return same(left, right)
 
 
+def equal(m: Machine, left: Value, right: Value) -> Value:
+    """``left == right``."""
+    known = _equal(m, left, right) if not undecided(left.data) and not undecided(right.data) else None
+    return Value(Free("equality is free") if known is None else known)
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    """The values that one may be, itself if it is single."""
+    return value.data.options if isinstance(value.data, Choice) else (value,)
+
+
+def item_or_none(m: Machine, value: Value, key: Value, site: Site) -> Value | None:
+    """``value[key]``, ``None`` where it surely is not there."""
+    try:
+        return item(m, value, key, site)
+    except Raised:
+        return None
+
+
 def _contains(m: Machine, container: Value, item: Value, site: Site) -> bool | None | Value:
     data = container.data
     if isinstance(data, (Free, External)):
@@ -767,6 +804,7 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
             values = [stored for _, stored in data.items.values()]
             return (join(values) if values and not data.open else Value(Free("an item"))).derived(source)
         if entry is not None:
+            m.may_raise = m.may_raise or wanted in data.maybe
             return m.force(entry[1]).derived(source)
         if data.open:
             return Value(Free(f"the key {wanted!r} may exist"), source)
@@ -870,14 +908,15 @@ def _set(m: Machine, node: ast.Set, frame: Frame) -> Value:
 
 
 def _dict(m: Machine, node: ast.Dict, frame: Frame) -> Value:
+    from analyzer.python import containers
+
     result = Dict({}, m.depth)
     sources: list[Provenance | None] = []
     for key_node, value_node in zip(node.keys, node.values, strict=True):
         value = m.evaluate(value_node, frame)
         if key_node is None:
             if isinstance(value.data, Dict):
-                result.items.update(value.data.items)
-                result.open = result.open or value.data.open
+                containers.merge(m, frame.site(value_node), result, value)
             else:
                 result.open = True
             continue
@@ -968,10 +1007,10 @@ def _comprehension(
                 else [source]
             )
         for element in elements:
-            from analyzer.python import statements
+            from analyzer.python import stores
 
             with nullcontext() if certain else m.perhaps():
-                statements.assign(m, generator.target, element, inner)
+                stores.assign(m, generator.target, element, inner)
                 if _filters(m, generator.ifs, inner, sources, state, position, level):
                     level(position + 1)
 
@@ -1118,10 +1157,10 @@ def _lambda(m: Machine, node: ast.Lambda, frame: Frame) -> Value:
 
 
 def _named(m: Machine, node: ast.NamedExpr, frame: Frame) -> Value:
-    from analyzer.python import statements
+    from analyzer.python import stores
 
     value = m.evaluate(node.value, frame)
-    statements.assign(m, node.target, value, frame)
+    stores.assign(m, node.target, value, frame)
     return value
 
 

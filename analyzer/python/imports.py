@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from analyzer.python import expressions
+from analyzer.python import expressions, stores
 from analyzer.python.values import (
     External,
     Free,
@@ -98,9 +98,7 @@ def module_value(m: Machine, name: str) -> Value:
 
 def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
     """Bind a name by an import."""
-    from analyzer.python import statements
-
-    statements.store_name(m, frame, name, value)
+    stores.name(m, frame, name, value)
 
 
 def member(m: Machine, module: str, name: str, site: Site) -> Value:

@@ -88,16 +88,16 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     if isinstance(data, Super):
         return _super_attribute(m, data, name, site)
     if isinstance(data, (List, Dict, Set)):
-        method = _METHODS[type(data)].get(name)
-        if method is None:
-            return Value(Free(f"method {name}"), value.source)
-        return _bound(method, value, name)
+        from analyzer.python import containers
+
+        method = containers.method(value, name)
+        return method if method is not None else Value(Free(f"method {name}"), value.source)
     if isinstance(data, Builtin):
         path = f"{data.name}.{name}"
         if path in MODELS:
             return Value(MODELS[path])
         if data.name == "dict" and name == "fromkeys":
-            return Value(Free("dict.fromkeys"))
+            return Value(Builtin("fromkeys", _from_keys))
         return Value(Free(f"attribute {name} of {data.name}"))
     if isinstance(data, PurePosixPath) and name in _PATH_METHODS:
         return _bound(_PATH_METHODS[name], value, name)
@@ -297,6 +297,17 @@ def _collection(kind: str) -> Callable[[Machine, Site, Args, Keywords], Value]:
     return run
 
 
+def _from_keys(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    from analyzer.python import expressions, stores
+
+    result = Dict({}, m.depth)
+    elements = expressions.iterate(m, _first(args), site)
+    for element in elements or []:
+        stores.put(m, result, element, args[1] if len(args) > 1 else Value(None))
+    result.open = result.open or elements is None
+    return Value(result, combine(*(value.source for value in args)))
+
+
 def _sorted(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     from analyzer.python import expressions
 
@@ -307,19 +318,35 @@ def _sorted(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
             List(list(value.data.items) if isinstance(value.data, List) else [], m.depth, open=True),
             value.source,
         )
+    items = ordered(m, site, elements, keywords)
+    if items is None:
+        return Value(List(elements, m.depth, open=True), value.source)
+    return Value(List(items, m.depth), value.source)
+
+
+def ordered(m: Machine, site: Site, elements: list[Value], keywords: Keywords) -> list[Value] | None:
+    """The elements as ``sorted`` gives them, ``None`` if their order is not known.
+
+    Raises:
+        Raised: TypeError, they have no order.
+    """
     key = keywords.get("key")
     keys = (
         elements
         if key is None or key.data is None
         else [m.call(key, [element], {}, site) for element in elements]
     )
-    backwards = truth(keywords.get("reverse", Value(False))) is Truth.TRUE
+    backwards = truth(keywords.get("reverse", Value(False)))
+    if backwards not in (Truth.TRUE, Truth.FALSE):
+        return None
     try:
         ranks = [plain(value) for value in keys]
-        order = sorted(range(len(elements)), key=lambda i: ranks[i], reverse=backwards)
-    except (ValueError, TypeError):
-        return Value(List(elements, m.depth), value.source)
-    return Value(List([elements[i] for i in order], m.depth), value.source)
+        order = sorted(range(len(elements)), key=lambda i: ranks[i], reverse=backwards is Truth.TRUE)
+    except ValueError:
+        return None
+    except TypeError as error:
+        raise Raised("TypeError", str(error), site) from None
+    return [elements[i] for i in order]
 
 
 def _any(stop: Truth) -> Callable[[Machine, Site, Args, Keywords], Value]:
@@ -515,10 +542,10 @@ def _issubclass(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value
 
 
 def _setattr(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
-    from analyzer.python import statements
+    from analyzer.python import stores
 
     if len(args) == 3 and isinstance(args[1].data, str):
-        statements._store_attribute(m, args[0], args[1].data, m.under_control(args[2]))
+        stores.attribute(m, args[0], args[1].data, m.under_control(args[2]))
     return Value(None)
 
 
@@ -561,6 +588,42 @@ def _nothing(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
 
 def _same(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     return _first(args)
+
+
+def _copied(deep: bool) -> Callable[[Machine, Site, Args, Keywords], Value]:
+    def run(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+        return copy_of(m, _first(args), deep, {})
+
+    return run
+
+
+def copy_of(m: Machine, value: Value, deep: bool, known: dict[int, Value]) -> Value:
+    """A copy of a container or an object, with what it holds if ``deep``; all else is itself."""
+    from analyzer.python import containers
+
+    data = value.data
+    if id(data) in known:
+        return known[id(data)]
+    if isinstance(data, (List, Dict, Set)):
+        made = known[id(data)] = containers.copied(m, value)
+        if deep and isinstance(data, List):
+            made.data.items = [copy_of(m, item, deep, known) for item in data.items]
+        elif deep and isinstance(data, Dict):
+            made.data.items = {
+                key: (written, copy_of(m, item, deep, known)) for key, (written, item) in data.items.items()
+            }
+        return made
+    if isinstance(data, tuple) and deep:
+        return Value(tuple(copy_of(m, item, deep, known) for item in data), value.source)
+    if isinstance(data, Instance):
+        twin = Instance(data.of, dict(data.attributes), data.symbolic, m.depth)
+        made = known[id(data)] = Value(twin, value.source)
+        if deep:
+            twin.attributes = {name: copy_of(m, item, deep, known) for name, item in data.attributes.items()}
+        return made
+    if isinstance(data, Choice):
+        return Value(Choice(tuple(copy_of(m, option, deep, known) for option in data.options)), value.source)
+    return value
 
 
 def _real(function: Callable[..., Any]) -> Callable[[Machine, Site, Args, Keywords], Value]:
@@ -901,8 +964,8 @@ def _models() -> dict[str, Any]:
         "itertools.product": Builtin("product", _product),
         "itertools.chain": Builtin("chain", _chain),
         "dataclasses.field": Builtin("field", _field),
-        "copy.copy": Builtin("copy", _same),
-        "copy.deepcopy": Builtin("deepcopy", _same),
+        "copy.copy": Builtin("copy", _copied(deep=False)),
+        "copy.deepcopy": Builtin("deepcopy", _copied(deep=True)),
         "warnings.warn": Builtin("warn", _warn),
         "typing.TYPE_CHECKING": False,
         "collections.OrderedDict": Builtin("dict", _collection("dict")),
@@ -922,188 +985,9 @@ def _models() -> dict[str, Any]:
 MODELS: dict[str, Any] = _models()
 
 
-# Methods of containers and paths.
+# Methods of paths.
 
 Method = Callable[["Machine", Site, Value, Args, Keywords], Value]
-
-
-def _append(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    from analyzer.python import statements
-
-    statements.extend(m, owner.data, [_first(args)])
-    return Value(None)
-
-
-def _extend(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    from analyzer.python import expressions, statements
-
-    value = _first(args)
-    statements.extend(m, owner.data, expressions.iterate(m, value, site))
-    return Value(None)
-
-
-def _insert(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    if len(args) == 2 and isinstance(args[0].data, int):
-        owner.data.open = owner.data.open or m.depth > owner.data.depth
-        owner.data.items.insert(args[0].data, args[1])
-    else:
-        owner.data.open = True
-    return Value(None)
-
-
-def _copy(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    data = owner.data
-    return Value(type(data)(data.items.copy(), m.depth, data.open), owner.source)
-
-
-def _disturb(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    owner.data.open = True
-    return Value(Free("an element"))
-
-
-def _remove(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    try:
-        wanted = plain(_first(args))
-        position = [plain(item) for item in owner.data.items].index(wanted)
-    except ValueError:
-        return _disturb(m, site, owner, args, keywords)
-    if m.depth > owner.data.depth:
-        return _disturb(m, site, owner, args, keywords)
-    del owner.data.items[position]
-    return Value(None)
-
-
-def _get(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    from analyzer.python import expressions
-
-    key = _first(args)
-    default = args[1] if len(args) > 1 else keywords.get("default", Value(None))
-    try:
-        found = expressions.item(m, owner, key, site)
-    except Raised:
-        return default.derived(key.source, owner.source)
-    if isinstance(found.data, Free) and not isinstance(key.data, Unknown):
-        return join([found, default]).derived(key.source)
-    return found
-
-
-def _keys(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    return Value(List([key for key, _ in owner.data.items.values()], m.depth, owner.data.open), owner.source)
-
-
-def _values(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    return Value(
-        List([m.force(value) for _, value in owner.data.items.values()], m.depth, owner.data.open),
-        owner.source,
-    )
-
-
-def _items(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    pairs = [Value((key, m.force(value))) for key, value in owner.data.items.values()]
-    return Value(List(pairs, m.depth, owner.data.open), owner.source)
-
-
-def _update(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    data = owner.data
-    if m.depth > data.depth:
-        data.open = True
-    for value in args:
-        if isinstance(value.data, Dict) and isinstance(data, Dict):
-            data.items.update(value.data.items)
-            data.open = data.open or value.data.open
-        elif isinstance(value.data, (Set, List, tuple)) and isinstance(data, Set):
-            _add_all(m, site, data, value)
-        else:
-            data.open = True
-    if isinstance(data, Dict):
-        data.items.update({name: (Value(name), value) for name, value in keywords.items()})
-    return Value(None)
-
-
-def _add_all(m: Machine, site: Site, data: Set, value: Value) -> None:
-    from analyzer.python import expressions
-
-    for element in expressions.iterate(m, value, site) or []:
-        _add_member(m, data, element)
-
-
-def _add_member(m: Machine, data: Set, element: Value) -> None:
-    try:
-        data.items[plain(element)] = m.under_control(element)
-    except (ValueError, TypeError):
-        data.open = True
-    if m.depth > data.depth:
-        data.open = True
-
-
-def _add(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    _add_member(m, owner.data, _first(args))
-    return Value(None)
-
-
-def _set_default(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    try:
-        wanted = plain(_first(args))
-    except ValueError:
-        owner.data.open = True
-        return Value(Free("an item"))
-    if wanted not in owner.data.items:
-        owner.data.items[wanted] = (args[0], args[1] if len(args) > 1 else Value(None))
-    return owner.data.items[wanted][1]
-
-
-def _pop_key(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    found = _get(m, site, owner, args, keywords)
-    try:
-        wanted = plain(_first(args))
-        if m.depth > owner.data.depth:
-            owner.data.open = True
-        else:
-            owner.data.items.pop(wanted, None)
-    except ValueError:
-        owner.data.open = True
-    return found
-
-
-def _index(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    return pure(m, lambda items, wanted: items.index(wanted), site, [owner, _first(args)], {}, "index")
-
-
-_METHODS: dict[type, dict[str, Method]] = {
-    List: {
-        "append": _append,
-        "extend": _extend,
-        "insert": _insert,
-        "copy": _copy,
-        "pop": _disturb,
-        "remove": _remove,
-        "clear": _disturb,
-        "sort": lambda m, site, owner, args, keywords: Value(None),
-        "reverse": lambda m, site, owner, args, keywords: Value(None),
-        "index": _index,
-        "count": lambda m, site, owner, args, keywords: Value(Free("a count")),
-    },
-    Dict: {
-        "get": _get,
-        "keys": _keys,
-        "values": _values,
-        "items": _items,
-        "update": _update,
-        "copy": _copy,
-        "setdefault": _set_default,
-        "pop": _pop_key,
-        "clear": _disturb,
-    },
-    Set: {
-        "add": _add,
-        "update": _update,
-        "copy": _copy,
-        "discard": _disturb,
-        "remove": _disturb,
-        "pop": _disturb,
-        "clear": _disturb,
-    },
-}
 
 
 def _path_same(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:

@@ -10,8 +10,9 @@ from typing import Protocol
 
 from analyzer.python import calls, expressions, imports, statements
 from analyzer.python.device import Host
+from analyzer.python.flow import Ended, Loop, Outcome
+from analyzer.python.heap import Heap
 from analyzer.python.modules import ModuleIndex, Source
-from analyzer.python.statements import Outcome
 from analyzer.python.values import (
     Class,
     Free,
@@ -63,8 +64,11 @@ class Frame:
     function: Function | None = None
     receiver: Value | None = None
     result: Value | None = None
-    returns: list[Value] = field(default_factory=list)
+    returns: list[Ended] = field(default_factory=list)
     handled: Value | None = None
+    loops: list[Loop] = field(default_factory=list)
+    trails: list[list[tuple[str, Value | None, Value]]] = field(default_factory=list)
+    """For each open ``try``: the names bound in it, with the values before and after."""
     produced: List | None = None
     """What a generator has yielded."""
 
@@ -122,6 +126,7 @@ class Machine:
         self.control: list[Provenance] = []
         self.depth = 0
         self.branches = 0
+        self.heap = Heap()
         self.steps = 0
         self.stack: list[Frame] = []
         self.may_raise = False
@@ -132,7 +137,8 @@ class Machine:
         self.budget = Budget
         self.symbolic: dict[int, Value] = {}
         self.results: dict[object, Value] = {}
-        self.follow: calls.Follow = lambda function, args, keywords, tainted: True
+        self.follow: calls.Follow = lambda function, args, keywords, tainted: STEPS
+        self.limit = STEPS
 
     # Seams: the parts of the evaluator meet here.
 
@@ -144,7 +150,7 @@ class Machine:
             Budget: the walk took too long.
         """
         self.steps += 1
-        if self.steps > STEPS:
+        if self.steps > self.limit:
             raise Budget
         handler = expressions.HANDLERS.get(type(node))
         if handler is None:
@@ -199,12 +205,14 @@ class Machine:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Run something that the present control flow does not decide, such as another module's body."""
-        saved = self.control, self.depth, self.may_raise
-        self.control, self.depth = [], 0
+        saved = self.control, self.depth, self.may_raise, self.heap
+        self.control, self.depth, self.heap = [], 0, Heap(version=self.heap.version)
         try:
             yield
         finally:
-            self.control, self.depth, self.may_raise = saved
+            version = self.heap.version
+            self.control, self.depth, self.may_raise, self.heap = saved
+            self.heap.version = version
 
     @contextmanager
     def perhaps(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 from packaging.version import Version
 
 if TYPE_CHECKING:
-    from analyzer.python.evaluate import Machine
+    from analyzer.python.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,10 @@ class Provenance:
         checks: tuple[Provenance, ...] = ()
         if kind is Origin.CHECK:
             checks = (key,)
-        if kind is not Origin.GATE:
-            for parent in parents:
-                for check in parent.checks:
-                    if check not in checks and not (kind is Origin.RETURN and check.key == key):
-                        checks += (check,)
+        for parent in parents:
+            for check in parent.checks:
+                if check not in checks and not (kind is Origin.RETURN and check.key == key):
+                    checks += (check,)
         self.checks = checks
 
     def walk(self, through_gates: bool = True) -> Iterator[Provenance]:
@@ -118,6 +118,14 @@ class Unknown:
     site: Site | None = None
 
 
+_BIRTHS = itertools.count(1)
+
+
+def born() -> int:
+    """The time at which something is made: later is greater."""
+    return next(_BIRTHS)
+
+
 class Choice:
     """One of a few known values; which of them is free."""
 
@@ -153,20 +161,23 @@ class Value:
 class List:
     """A mutable sequence; ``open``: elements may be missing or come on top."""
 
-    __slots__ = ("depth", "items", "open")
+    __slots__ = ("depth", "items", "made", "open")
 
     def __init__(self, items: list[Value], depth: int = 0, open: bool = False) -> None:
+        self.made = born()
         self.items = items
         self.depth = depth
         self.open = open
 
 
 class Dict:
-    """A mapping from hashable constants; ``open``: further keys may exist."""
+    """A mapping from hashable constants; ``open``: further keys may exist; ``maybe``: keys that may be missing."""
 
-    __slots__ = ("depth", "items", "open")
+    __slots__ = ("depth", "items", "made", "maybe", "open")
 
     def __init__(self, items: dict[Any, tuple[Value, Value]], depth: int = 0, open: bool = False) -> None:
+        self.made = born()
+        self.maybe: frozenset[Any] = frozenset()
         self.items = items
         self.depth = depth
         self.open = open
@@ -175,9 +186,10 @@ class Dict:
 class Set:
     """A set of hashable constants; ``open``: further members may exist."""
 
-    __slots__ = ("depth", "items", "open")
+    __slots__ = ("depth", "items", "made", "open")
 
     def __init__(self, items: dict[Any, Value], depth: int = 0, open: bool = False) -> None:
+        self.made = born()
         self.items = items
         self.depth = depth
         self.open = open
@@ -186,9 +198,10 @@ class Set:
 class Scope:
     """Local names of a running function (or class body), with the scope that encloses it."""
 
-    __slots__ = ("names", "outer", "parent")
+    __slots__ = ("made", "names", "outer", "parent")
 
     def __init__(self, parent: Scope | None) -> None:
+        self.made = born()
         self.names: dict[str, Value] = {}
         self.parent = parent
         self.outer: frozenset[str] = frozenset()
@@ -209,6 +222,7 @@ class Function:
     defaults: dict[str, Value]
     owner: Class | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
+    made: int = field(default_factory=born)
     stands_for: str | None = None
     """The dotted name of the function that this one replaces by decoration."""
 
@@ -234,6 +248,7 @@ class Class:
     fields: tuple[str, ...] = ()
     """Annotated names in order, for dataclasses and named tuples."""
     decorators: tuple[str, ...] = ()
+    made: int = field(default_factory=born)
 
 
 @dataclass(slots=True, eq=False)
@@ -244,6 +259,7 @@ class Instance:
     attributes: dict[str, Value]
     symbolic: bool = False
     depth: int = 0
+    made: int = field(default_factory=born)
     maker: str | None = None
     """For the description of a build: the function that gave it back."""
 

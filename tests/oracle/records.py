@@ -147,7 +147,7 @@ def _judge_data(data: Any, want: Any, raises: str | None) -> str:
     if raises is not None:
         return "wrong"
     if isinstance(data, Dict):
-        return _keyed({key: item for key, (_, item) in data.items.items()}, data.open, want)
+        return _keyed({str(key): item for key, (_, item) in data.items.items()}, data.open, want)
     if isinstance(data, (List, tuple)):
         items = data.items if isinstance(data, List) else data
         return _ordered(list(items), isinstance(data, List) and data.open, want)
