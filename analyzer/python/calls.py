@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python import contracts, device, expressions, stores
@@ -149,9 +150,11 @@ def call_function(
     if repeated >= 2 or len(m.stack) >= m.call_limit:
         source = combine(*(value.source for value in [*args, *keywords.values()] if value.tainted))
         return m.unknown("recursion is not followed further", site, source)
-    key = _key(function, args, keywords, rest)
-    if key is not None and key in m.results:
-        return m.results[key]
+    key = _key(function, args, keywords, rest) if _settled(m, function) else None
+    known = m.results.get(key)
+    if known is not None and known[0] == m.heap.version:
+        return known[2]
+    version, given = m.heap.version, (function, args, keywords)
     steps = m.follow(function, args, keywords, tainted)
     if steps == 0:
         m.may_raise = True
@@ -166,8 +169,19 @@ def call_function(
         result = Value(result.data, Provenance(Origin.RETURN, (result.source,), None, "", key=number))
     note_maker(function, result)
     if key is not None and _shareable(result):
-        m.results[key] = result
+        if m.heap.version == version:
+            m.results[key] = (version, given, result)
     return result
+
+
+def _settled(m: Machine, function: Function) -> bool:
+    """Whether the local names that a function sees from outside can change only in ways that are noted."""
+    scope = function.scope
+    while scope is not None:
+        if any(frame.scope is scope for frame in m.stack):
+            return False
+        scope = scope.parent
+    return True
 
 
 def _within(m: Machine, function: Function, frame: Frame, steps: int) -> Value:
@@ -237,8 +251,11 @@ def run(m: Machine, function: Function, frame: Frame) -> Value:
     """
     saved_control, m.control = m.control, []
     m.stack.append(frame)
+    body = m.body(function)
+    if _yields(function.node):
+        frame.produced = List([], m.depth)
     try:
-        outcome = m.execute(m.body(function), frame)
+        outcome = m.execute(body, frame)
         ends = [end.value for end in frame.returns if end.value is not None]
         if outcome is Outcome.RETURN:
             ends.append(frame.result or Value(None))
@@ -261,6 +278,19 @@ def run(m: Machine, function: Function, frame: Frame) -> Value:
     if not ends:
         return Value(Free(f"{function.name} does not return"))
     return join(ends) if len(ends) > 1 else ends[0]
+
+
+@lru_cache(maxsize=None)
+def _yields(node: FunctionNode) -> bool:
+    """Whether a function (its body is lowered) is a generator."""
+    stack: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+    while stack:
+        found = stack.pop()
+        if isinstance(found, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(found))
+    return False
 
 
 def _mark_arguments(

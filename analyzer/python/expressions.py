@@ -460,30 +460,26 @@ def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
     operands: list[tuple[ast.expr, Value]] = []
     certain: Value | None = None
     last = Value(None)
-    m_depth = m.depth
-    try:
-        for operand in node.values:
-            try:
+    for operand in node.values:
+        try:
+            with m.perhaps() if open_values else nullcontext():
                 value = m.evaluate(operand, frame)
-            except Raised:
-                if not open_values:
-                    raise
-                # Reached only if what stands before does not decide: where it does not raise, that decided.
-                m.may_raise = True
-                value = Value(Free("raises unless an operand before it decides"))
-            operands.append((operand, value))
-            found = truth(value)
-            last = value
-            if found is stop:
-                certain = value
-                break
-            if found in (Truth.FREE, Truth.UNKNOWN):
-                open_values.append(value)
-                m.deepen()
-            elif value.source is not None:
-                sources.append(value.source)
-    finally:
-        m.depth = m_depth
+        except Raised:
+            if not open_values:
+                raise
+            # Reached only if what stands before does not decide: where it does not raise, that decided.
+            m.may_raise = True
+            value = Value(Free("raises unless an operand before it decides"))
+        operands.append((operand, value))
+        found = truth(value)
+        last = value
+        if found is stop:
+            certain = value
+            break
+        if found in (Truth.FREE, Truth.UNKNOWN):
+            open_values.append(value)
+        elif value.source is not None:
+            sources.append(value.source)
     if certain is not None:
         # What made it certain explains it; open operands before it have no part in the outcome.
         source = certain.source if open_values else combine(*sources, certain.source)
@@ -1172,10 +1168,10 @@ def _yield(m: Machine, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
     if node.value is not None:
         value = m.evaluate(node.value, frame)
         if frame.produced is None:
-            frame.produced = List([], m.depth, open=m.depth > 0)
+            frame.produced = List([], m.depth)
+        m.heap.change(frame.produced)
         if isinstance(node, ast.Yield):
             frame.produced.items.append(value)
-            frame.produced.open = frame.produced.open or m.depth > frame.produced.depth
         else:
             elements = iterate(m, value, frame.site(node))
             frame.produced.items.extend(elements or [])

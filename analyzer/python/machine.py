@@ -10,7 +10,7 @@ from typing import Protocol
 
 from analyzer.python import calls, expressions, imports, statements
 from analyzer.python.device import Host
-from analyzer.python.flow import Ended, Loop, Outcome
+from analyzer.python.flow import Ended, Loop, Outcome, merge
 from analyzer.python.heap import Heap
 from analyzer.python.modules import ModuleIndex, Source
 from analyzer.python.values import (
@@ -125,7 +125,6 @@ class Machine:
         self.modules: dict[str, ModuleState] = {}
         self.control: list[Provenance] = []
         self.depth = 0
-        self.branches = 0
         self.heap = Heap()
         self.steps = 0
         self.stack: list[Frame] = []
@@ -136,7 +135,8 @@ class Machine:
         self.call_limit = CALLS
         self.budget = Budget
         self.symbolic: dict[int, Value] = {}
-        self.results: dict[object, Value] = {}
+        self.results: dict[object, tuple[int, object, Value]] = {}
+        """Calls that were followed: the heap's version, what the key names by identity, the result."""
         self.follow: calls.Follow = lambda function, args, keywords, tainted: STEPS
         self.limit = STEPS
 
@@ -216,18 +216,29 @@ class Machine:
 
     @contextmanager
     def perhaps(self) -> Iterator[None]:
-        """Run something of which it is free whether it runs: a branch of its own."""
-        saved = self.depth
-        self.deepen()
+        """Run something of which it is free whether it runs: what it changes is joined with what was."""
+        scope = self.stack[-1].scope if self.stack else Scope(None)
+        before = scope.names
+        scope.names = dict(before)
+        begun = self.heap.mark()
         try:
             yield
         finally:
-            self.depth = saved
+            way = self.heap.undo(begun, scope)
+            after, scope.names = scope.names, before
+        self.heap.join([way], current=True)
+        if after != before:
+            scope.names = merge([before, after])
 
-    def deepen(self) -> None:
-        """Enter a free branch: what was made before it is changed only perhaps from here on."""
-        self.branches += 1
-        self.depth = self.branches
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Run something that nothing calls: whatever it changes is taken back."""
+        with self.aside():
+            begun = self.heap.mark()
+            try:
+                yield
+            finally:
+                self.heap.undo(begun, Scope(None))
 
     def force(self, value: Value) -> Value:
         """The value behind a name that is computed when first read."""
