@@ -19,6 +19,7 @@ from analyzer.python.values import (
     Dict,
     Export,
     External,
+    Factory,
     Free,
     Function,
     FunctionNode,
@@ -400,7 +401,9 @@ def bind_arguments(
         raise Raised("TypeError", f"{function.name}() takes {len(positional)} positional arguments", site)
     for parameter in [*positional, *spec.kwonlyargs]:
         name = parameter.arg
-        if name in left:
+        if name in left and name in names:
+            raise Raised("TypeError", f"{function.name}() got multiple values for argument {name!r}", site)
+        if name in left and parameter not in spec.posonlyargs:
             names[name] = left.pop(name)
         elif name not in names:
             default = function.defaults.get(name)
@@ -460,10 +463,7 @@ def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, fr
         return
     previous = frame.scope.names.get(node.name)
 
-    def compute(machine: Machine) -> Value:
-        return _decorate(machine, node, made, frame, previous)
-
-    stores.name(m, frame, node.name, Value(Lazy(compute)))
+    stores.name(m, frame, node.name, _decorate(m, node, made, frame, previous))
 
 
 def _decorate(
@@ -521,7 +521,7 @@ def define_class(m: Machine, node: ast.ClassDef, frame: Frame) -> None:
         m.stack.pop()
     of.attributes = scope.names
     if expressions.is_enum(m, of):
-        _make_members(of)
+        _make_members(m, of)
     for name, value in list(of.attributes.items()):
         if isinstance(value.data, Instance):
             hook = expressions.find_in_class(m, value.data.of, "__set_name__")
@@ -530,8 +530,14 @@ def define_class(m: Machine, node: ast.ClassDef, frame: Frame) -> None:
     stores.name(m, frame, node.name, Value(of))
 
 
-def _make_members(of: Class) -> None:
+def _make_members(m: Machine, of: Class) -> None:
     number = 0
+    like_data = any(
+        isinstance(base.data, Builtin)
+        or (isinstance(base.data, External) and base.data.path in ("enum.IntEnum", "enum.StrEnum"))
+        for item in expressions.linear(m, of)
+        for base in map(m.force, item.bases)
+    )
     for name, value in list(of.attributes.items()):
         data = value.data
         if name.startswith("_") or isinstance(data, (Function, Accessor, Lazy, Class)):
@@ -541,7 +547,9 @@ def _make_members(of: Class) -> None:
             value = Value(number)
         elif isinstance(data, int):
             number = data
-        of.attributes[name] = Value(Instance(of, {"name": Value(name), "value": value, "_value_": value}))
+        member = Instance(of, {"name": Value(name), "value": value, "_value_": value})
+        made = of.attributes[name] = Value(member)
+        member.member = value if like_data else made
 
 
 def is_dataclass(m: Machine, of: Class) -> bool:
@@ -617,8 +625,16 @@ def _fill_fields(
             instance.attributes[name] = keywords[name]
         elif name not in instance.attributes:
             instance.attributes[name] = (
-                Value(Free(f"the field {name}")) if rest or name not in defaults else m.force(defaults[name])
+                Value(Free(f"the field {name}")) if rest or name not in defaults else _default(m, defaults[name])
             )
+
+
+def _default(m: Machine, default: Value) -> Value:
+    """The default of a field: made anew where the class names what makes it."""
+    value = m.force(default)
+    if isinstance(value.data, Factory):
+        return m.call(value.data.function, [], {}, value.data.site)
+    return value
 
 
 def symbolic_instance(m: Machine, of: Class) -> Value:

@@ -19,10 +19,9 @@ from analyzer.python.values import (
     Unknown,
     Value,
     combine,
+    hashable,
     is_constant,
     join,
-    lift,
-    plain,
     truth,
     undecided,
 )
@@ -213,7 +212,7 @@ def _open_key(key: Value) -> bool:
 
 def _perhaps_missing(data: Dict, key: Value) -> bool:
     try:
-        wanted = plain(key)
+        wanted = hashable(key)
         return wanted in data.maybe or (data.open and wanted not in data.items)
     except (ValueError, TypeError):
         return True
@@ -278,8 +277,7 @@ def _set_default(m: Machine, site: Site, owner: Value, args: Args, keywords: Key
     data, key = owner.data, _first(args)
     default = args[1] if len(args) > 1 else Value(None)
     try:
-        wanted = plain(key)
-        hash(wanted)
+        wanted = hashable(key)
     except (ValueError, TypeError):
         return _unsettled(m, owner, "an item")
     if wanted in data.items and wanted not in data.maybe:
@@ -301,7 +299,7 @@ def _pop_key(m: Machine, site: Site, owner: Value, args: Args, keywords: Keyword
     else:
         found = expressions.item(m, owner, key, site)
     try:
-        wanted = plain(key)
+        wanted = hashable(key)
         m.heap.change(data)
         data.items.pop(wanted, None)
         data.maybe -= {wanted}
@@ -314,9 +312,7 @@ def _pop_key(m: Machine, site: Site, owner: Value, args: Args, keywords: Keyword
 
 
 def _member(element: Value) -> Any:
-    member = plain(element)
-    hash(member)
-    return member
+    return hashable(element)
 
 
 def _add(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
@@ -384,11 +380,17 @@ def _algebra(name: str) -> Method:
         try:
             if owner.data.open or None in lists:
                 raise ValueError
-            members = [[plain(element) for element in elements or []] for elements in lists]
+            members = [[hashable(element) for element in elements or []] for elements in lists]
             result = getattr(set(owner.data.items), name)(*members)
         except (ValueError, TypeError):
             return m.unknown("a set that is not known", site, source)
-        return Value(result, source) if is_constant(result) else lift(result, source, m.depth)
+        if is_constant(result):
+            return Value(result, source)
+        known = {
+            hashable(element): element
+            for element in [*owner.data.items.values(), *(e for elements in lists for e in elements or [])]
+        }
+        return Value(Set({member: known[member] for member in result}, m.depth), source)
 
     return run
 

@@ -54,11 +54,11 @@ def doors() -> dict[str, Door]:
 
 @cache
 def words() -> frozenset[str]:
-    """The last names of all entries that are answers of a device: files without any hold no door."""
+    """The names that lead to a device answer: a file without any of them holds no door."""
     return frozenset(
         re.findall(r"\w+", door.path)[-1]
         for door in doors().values()
-        if door.kind == "device" and not door.path.rpartition("()")[0].endswith("]")
+        if door.kind == "device" and "()" not in door.path.removesuffix("()")
     )
 
 
@@ -106,6 +106,17 @@ def _constants() -> dict[str, tuple[int, int]]:
             for name in names:
                 found[f"{row['within']}.{name}"] = (group, member)
     return found
+
+
+@cache
+def _canonical() -> dict[str, str]:
+    first: dict[tuple[int, int], str] = {}
+    return {path: first.setdefault(place, path) for path, place in _constants().items()}
+
+
+def canonical(path: str) -> str | None:
+    """One name for all names of a constant outside the tree; ``None`` if it is not described."""
+    return _canonical().get(path)
 
 
 def equal(left: str, right: str) -> bool | None:

@@ -36,6 +36,7 @@ from analyzer.python.values import (
     Unknown,
     Value,
     combine,
+    hashable,
     is_constant,
     join,
     lift,
@@ -424,6 +425,7 @@ _DUNDER: dict[type[ast.operator], str] = {
 def _unary(m: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
     value = m.evaluate(node.operand, frame)
     if isinstance(node.op, ast.Not):
+        value = as_condition(m, value, frame.site(node))
         found = truth(value)
         if found is Truth.UNKNOWN:
             return value
@@ -431,6 +433,29 @@ def _unary(m: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
             return Value(Free("not of a free value"), value.source)
         return Value(found is Truth.FALSE, value.source)
     return _signed(m, node.op, value, frame.site(node))
+
+
+def as_condition(m: Machine, value: Value, site: Site) -> Value:
+    """What an object of the tree says when it is asked for its truth; any other value is itself."""
+    data = value.data
+    if isinstance(data, Instance) and not data.symbolic:
+        for name in ("__bool__", "__len__"):
+            method = find_in_class(m, data.of, name)
+            if method is not None:
+                return m.call(Value(Bound(method, value)), [], {}, site).derived(value.source)
+    return value
+
+
+def as_data(m: Machine, value: Value) -> Value:
+    """A named tuple as a tuple, a member of an ``IntEnum`` or the like as its value; others are themselves."""
+    data = value.data
+    if isinstance(data, Instance) and not data.symbolic:
+        if data.member is not None and data.member.data is not data:
+            return data.member.derived(value.source)
+        order = namedtuple_fields(m, data.of)
+        if order and all(name in data.attributes for name in order):
+            return Value(tuple(data.attributes[name] for name in order), value.source)
+    return value
 
 
 def _signed(m: Machine, op: ast.unaryop, value: Value, site: Site) -> Value:
@@ -505,7 +530,7 @@ def _open(stop: Truth, open_values: list[Value], last: Value, source: Provenance
 
 
 def _conditional(m: Machine, node: ast.IfExp, frame: Frame) -> Value:
-    test = m.evaluate(node.test, frame)
+    test = as_condition(m, m.evaluate(node.test, frame), frame.site(node.test))
     gate = m.recorder.decision(m, frame, node.test, "ifexp", test, node) or test.source
     found = truth(test)
     if found is Truth.TRUE or found is Truth.FALSE:
@@ -610,7 +635,7 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value, site: Site) ->
     if undecided(left.data) or undecided(right.data):
         return Value(Free("an operand is free"), source)
     try:
-        a, b = plain(left), plain(right)
+        a, b = plain(as_data(m, left)), plain(as_data(m, right))
     except ValueError:
         if isinstance(left.data, Instance):
             name = {ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__"}[type(op)]
@@ -656,6 +681,7 @@ def _identical(left: Value, right: Value) -> bool | None:
 
 
 def _equal(m: Machine, left: Value, right: Value) -> bool | None:
+    left, right = as_data(m, left), as_data(m, right)
     a, b = left.data, right.data
     if isinstance(a, External) and isinstance(b, External):
         return True if a.path == b.path and "()" not in a.path else device.equal(a.path, b.path)
@@ -673,27 +699,7 @@ def _equal(m: Machine, left: Value, right: Value) -> bool | None:
             return False
         return None if None in parts else True
     if isinstance(a, Instance) or isinstance(b, Instance):
-        if isinstance(a, Instance) and isinstance(b, Instance) and a is b:
-            return True
-        instance = a if isinstance(a, Instance) else b
-        assert isinstance(instance, Instance)
-        if instance.symbolic:
-            return None
-        inner = instance.attributes.get("value")
-        if is_enum(m, instance.of) and inner is not None:
-            other = right if instance is a else left
-            if isinstance(other.data, Instance):
-                return other.data is instance
-            if any(
-                isinstance(base.data, External)
-                and base.data.path in ("enum.IntEnum", "enum.StrEnum")
-                or isinstance(base.data, Builtin)
-                for item in linear(m, instance.of)
-                for base in map(m.force, item.bases)
-            ):
-                return _equal(m, inner, other)
-            return False
-        return None
+        return _equal_objects(m, left, right)
     if isinstance(a, (List, Dict, Set)) or isinstance(b, (List, Dict, Set)):
         return None
     return same(left, right)
@@ -718,6 +724,34 @@ def item_or_none(m: Machine, value: Value, key: Value, site: Site) -> Value | No
         return None
 
 
+def _equal_objects(m: Machine, left: Value, right: Value) -> bool | None:
+    """Equality where one side is an object of the tree: by its ``__eq__``, by fields, or by identity."""
+    a, b = left.data, right.data
+    for one, other in ((left, right), (right, left)):
+        if not isinstance(one.data, Instance) or one.data.symbolic:
+            continue
+        if one.data.member is not None:
+            return one.data is other.data
+        method = find_in_class(m, one.data.of, "__eq__")
+        if method is not None:
+            result = truth(m.call(Value(Bound(method, one)), [other], {}, _NOWHERE))
+            return None if result not in (Truth.TRUE, Truth.FALSE) else result is Truth.TRUE
+    if not isinstance(a, Instance) or not isinstance(b, Instance):
+        instance = a if isinstance(a, Instance) else b
+        return None if instance.symbolic or mro_roots(m, instance.of) else False
+    if a is b:
+        return True
+    if a.symbolic or b.symbolic or mro_roots(m, a.of):
+        return None
+    if a.of is b.of and any("dataclass" in decorator for decorator in a.of.decorators):
+        rows = Value(tuple(a.attributes.values())), Value(tuple(b.attributes.values()))
+        return _equal(m, *rows) if a.attributes.keys() == b.attributes.keys() else None
+    return False
+
+
+_NOWHERE = Site("", 0, 0, 0)
+
+
 def _contains(m: Machine, container: Value, item: Value, site: Site) -> bool | None | Value:
     data = container.data
     if isinstance(data, (Free, External)):
@@ -738,7 +772,7 @@ def _contains(m: Machine, container: Value, item: Value, site: Site) -> bool | N
         return False
     if isinstance(data, (Dict, Set)):
         try:
-            key = plain(item)
+            key = hashable(item)
             known = key in data.items
         except (ValueError, TypeError):
             return None
@@ -794,7 +828,7 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
         if isinstance(key.data, Choice):
             return each(m, key.data, lambda option: item(m, value, option, site)).derived(source)
         try:
-            wanted = plain(key)
+            wanted = hashable(key)
             entry = data.items.get(wanted)
         except (ValueError, TypeError):
             values = [stored for _, stored in data.items.values()]
@@ -897,14 +931,14 @@ def _set(m: Machine, node: ast.Set, frame: Frame) -> Value:
     members: dict[Any, Value] = {}
     for value in items:
         try:
-            members[plain(value)] = value
+            members[hashable(value)] = value
         except (ValueError, TypeError):
             open_ended = True
     return Value(Set(members, m.depth, open_ended), combine(*(value.source for value in items)))
 
 
 def _dict(m: Machine, node: ast.Dict, frame: Frame) -> Value:
-    from analyzer.python import containers
+    from analyzer.python import containers, stores
 
     result = Dict({}, m.depth)
     sources: list[Provenance | None] = []
@@ -918,13 +952,7 @@ def _dict(m: Machine, node: ast.Dict, frame: Frame) -> Value:
             continue
         key = m.evaluate(key_node, frame)
         sources.append(key.source)
-        try:
-            wanted = plain(key)
-            hash(wanted)
-        except (ValueError, TypeError):
-            result.open = True
-            continue
-        result.items[wanted] = (key, value)
+        stores.put(m, result, key, value)
     return Value(result, combine(*sources))
 
 
@@ -965,6 +993,7 @@ def iterate(m: Machine, value: Value, site: Site) -> list[Value] | None:
 def _comprehension(
     m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
 ) -> Value:
+    from analyzer.python import stores
     from analyzer.python.machine import Frame as NewFrame
 
     scope = Scope(frame.scope)
@@ -1003,8 +1032,6 @@ def _comprehension(
                 else [source]
             )
         for element in elements:
-            from analyzer.python import stores
-
             with nullcontext() if certain else m.perhaps():
                 stores.assign(m, generator.target, element, inner)
                 if _filters(m, generator.ifs, inner, sources, state, position, level):
@@ -1016,16 +1043,13 @@ def _comprehension(
     if isinstance(node, ast.DictComp):
         result = Dict({}, m.depth, open_ended)
         for key, value in found:
-            try:
-                result.items[plain(key)] = (key, value)
-            except (ValueError, TypeError):
-                result.open = True
+            stores.put(m, result, key, value)
         return Value(result, source)
     if isinstance(node, ast.SetComp):
         members: dict[Any, Value] = {}
         for key, _ in found:
             try:
-                members[plain(key)] = key
+                members[hashable(key)] = key
             except (ValueError, TypeError):
                 open_ended = True
         return Value(Set(members, m.depth, open_ended), source)

@@ -21,6 +21,7 @@ from analyzer.python.values import (
     Instance,
     Lazy,
     List,
+    Origin,
     Provenance,
     Raised,
     Set,
@@ -78,7 +79,7 @@ ROUNDS = 3
 
 def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
     """``if``: one side if the test is known, else both."""
-    test = m.evaluate(node.test, frame)
+    test = expressions.as_condition(m, m.evaluate(node.test, frame), frame.site(node.test))
     gate = m.recorder.decision(m, frame, node.test, "if", test, node) or test.source
     found = truth(test)
     sides = (node.body, node.orelse)
@@ -89,7 +90,7 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
         if outcome is Outcome.NORMAL and gate is not None and gate.door:
             _mark_untouched(skipped, frame, gate)
             if leaves(skipped) and not raises(skipped):
-                m.control.append(gate)
+                m.control.append(Provenance(Origin.CONTROL, (gate,)))
         return outcome
     return fork(m, [_under(m, side, frame, gate) for side in sides], frame, gate, found)
 
@@ -604,7 +605,7 @@ def _perhaps_handled(
         def run() -> Outcome:
             frame.scope.names = _any_time(before, trail[0])
             m.heap.blur(trail[1], clock)
-            return _run_handler(m, handler, frame, Value(Free("an exception")))
+            return _run_handler(m, handler, frame, Value(Free("an exception")), None)
 
         return run
 
@@ -640,7 +641,7 @@ def _handle(m: Machine, node: ast.Try, frame: Frame, error: Raised) -> Outcome:
     open_handlers: list[ast.ExceptHandler] = []
 
     def run(handler: ast.ExceptHandler) -> Run:
-        return lambda: _run_handler(m, handler, frame, value)
+        return lambda: _run_handler(m, handler, frame, value, error)
 
     def escape() -> Outcome:
         raise error
@@ -650,7 +651,7 @@ def _handle(m: Machine, node: ast.Try, frame: Frame, error: Raised) -> Outcome:
         if caught is False:
             continue
         if caught is True and not open_handlers:
-            return _run_handler(m, handler, frame, value)
+            return _run_handler(m, handler, frame, value, error)
         open_handlers.append(handler)
         if caught is True:
             return fork(m, [run(each) for each in open_handlers], frame)
@@ -659,10 +660,12 @@ def _handle(m: Machine, node: ast.Try, frame: Frame, error: Raised) -> Outcome:
     raise error
 
 
-def _run_handler(m: Machine, handler: ast.ExceptHandler, frame: Frame, value: Value) -> Outcome:
+def _run_handler(
+    m: Machine, handler: ast.ExceptHandler, frame: Frame, value: Value, error: Raised | None
+) -> Outcome:
     if handler.name:
         stores.name(m, frame, handler.name, value)
-    saved, frame.handled = frame.handled, value
+    saved, frame.handled = frame.handled, error
     try:
         return m.execute(handler.body, frame)
     finally:

@@ -26,6 +26,7 @@ from analyzer.python.values import (
     Class,
     Dict,
     External,
+    Factory,
     Free,
     Function,
     Instance,
@@ -41,6 +42,7 @@ from analyzer.python.values import (
     Value,
     Wrapper,
     combine,
+    hashable,
     is_constant,
     join,
     lift,
@@ -227,13 +229,24 @@ def _len(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
         return Value(len(data.items), value.source)
     if isinstance(data, (tuple, str, bytes, range)):
         return Value(len(data), value.source)
+    if isinstance(data, Instance):
+        from analyzer.python import expressions
+
+        method = expressions.find_in_class(m, data.of, "__len__")
+        order = expressions.namedtuple_fields(m, data.of)
+        if method is not None:
+            return m.call(Value(Bound(method, value)), [], {}, site)
+        if order:
+            return Value(len(order))
     if isinstance(data, Unknown):
         return value
     return Value(Free("a length"), value.source)
 
 
 def _bool(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
-    value = args[0] if args else Value(False)
+    from analyzer.python import expressions
+
+    value = expressions.as_condition(m, args[0] if args else Value(False), site)
     found = truth(value)
     if found is Truth.UNKNOWN:
         return value
@@ -277,7 +290,7 @@ def _collection(kind: str) -> Callable[[Machine, Site, Args, Keywords], Value]:
             is_open = False
             for element in elements:
                 try:
-                    members[plain(element)] = element
+                    members[hashable(element)] = element
                 except (ValueError, TypeError):
                     is_open = True
             return Value(Set(members, m.depth, is_open), value.source)
@@ -289,7 +302,7 @@ def _collection(kind: str) -> Callable[[Machine, Site, Args, Keywords], Value]:
                 result.open = True
                 continue
             try:
-                pairs[plain(pair[0])] = (pair[0], pair[1])
+                pairs[hashable(pair[0])] = (pair[0], pair[1])
             except (ValueError, TypeError):
                 result.open = True
         return Value(result, value.source)
@@ -823,7 +836,7 @@ def _field(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     if "default" in keywords:
         return keywords["default"]
     if "default_factory" in keywords:
-        return m.call(keywords["default_factory"], [], {}, site)
+        return Value(Factory(keywords["default_factory"], site))
     return Value(Free("a field"))
 
 

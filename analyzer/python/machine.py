@@ -23,6 +23,7 @@ from analyzer.python.values import (
     Module,
     Origin,
     Provenance,
+    Raised,
     Scope,
     Site,
     Unknown,
@@ -65,7 +66,7 @@ class Frame:
     receiver: Value | None = None
     result: Value | None = None
     returns: list[Ended] = field(default_factory=list)
-    handled: Value | None = None
+    handled: Raised | None = None
     loops: list[Loop] = field(default_factory=list)
     trails: list[list[tuple[str, Value | None, Value]]] = field(default_factory=list)
     """For each open ``try``: the names bound in it, with the values before and after."""
@@ -293,7 +294,7 @@ class Machine:
         if source is None or not source.door:
             yield
             return
-        self.control.append(source)
+        self.control.append(Provenance(Origin.CONTROL, (source,)))
         try:
             yield
         finally:

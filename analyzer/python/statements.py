@@ -120,7 +120,9 @@ def _raise(m: Machine, node: ast.Raise, frame: Frame) -> Outcome:
     site = frame.site(node)
     if node.exc is None:
         handled = frame.handled
-        raise Raised("Exception", "", site, handled)
+        if handled is not None:
+            raise Raised(handled.kind, handled.message, site, handled.value)
+        raise Raised("Exception", "", site)
     kind = _exception_name(node.exc)
     message = ""
     value: Value | None = None

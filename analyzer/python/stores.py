@@ -23,8 +23,8 @@ from analyzer.python.values import (
     Site,
     Unknown,
     Value,
+    hashable,
     join,
-    plain,
     undecided,
 )
 
@@ -166,7 +166,7 @@ def put(m: Machine, data: Dict, key: Value, value: Value) -> None:
     """Set an item of a dictionary."""
     m.heap.change(data)
     try:
-        wanted = plain(key)
+        wanted = hashable(key)
         data.items[wanted] = (key, value)
     except (ValueError, TypeError):
         for known, (written, old) in data.items.items():
@@ -224,7 +224,7 @@ def _delete_item(m: Machine, owner: Value, key: Value, site: Site) -> None:
         loosen(m.heap, data)
         return
     try:
-        wanted = plain(key) if isinstance(data, Dict) else key.data
+        wanted = hashable(key) if isinstance(data, Dict) else key.data
         m.heap.change(data)
         del data.items[wanted]
     except (ValueError, TypeError):

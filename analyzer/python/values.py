@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Union
 
 from packaging.version import Version
 
+from analyzer.python import device
+
 if TYPE_CHECKING:
     from analyzer.python.machine import Machine
 
@@ -36,13 +38,15 @@ class Origin(Enum):
     CHECK = "check"  # a device answer compared with an argument; key: the argument's node
     RETURN = "return"  # the result of a call; key: the call
     GATE = "gate"  # a decision: what hangs on it only forwards it
+    CONTROL = "control"  # a decision under which the value was stored
     JOIN = "join"  # several of the above
 
 
 class Provenance:
     """Where a value comes from: a directed acyclic graph back to the doors.
 
-    ``door``: a device answer is among its sources. ``direct``: one is, without a gate in between.
+    ``door``: a device answer is among its sources. ``direct``: one is by value, not only because a
+    decision was taken under which the value was stored.
     ``checks``: arguments with which a device answer was compared inside the call that they were given to.
     """
 
@@ -65,7 +69,7 @@ class Provenance:
         self.what = what
         self.key = key
         self.door = kind is Origin.DOOR or any(p.door for p in parents)
-        self.direct = kind is Origin.DOOR or (kind is not Origin.GATE and any(p.direct for p in parents))
+        self.direct = kind is Origin.DOOR or (kind is not Origin.CONTROL and any(p.direct for p in parents))
         checks: tuple[Provenance, ...] = ()
         if kind is Origin.CHECK:
             checks = (key,)
@@ -260,6 +264,8 @@ class Instance:
     symbolic: bool = False
     depth: int = 0
     made: int = field(default_factory=born)
+    member: Value | None = None
+    """For a member of an enumeration: the value that it is equal to, itself if it is equal to nothing else."""
     maker: str | None = None
     """For the description of a build: the function that gave it back."""
 
@@ -322,6 +328,14 @@ class Accessor:
 
 
 @dataclass(slots=True, eq=False)
+class Factory:
+    """The default of a field that is made anew for each object."""
+
+    function: Value
+    site: Site
+
+
+@dataclass(slots=True, eq=False)
 class Handle:
     """What a build gives when it is loaded: its attributes are the exports of its sources."""
 
@@ -378,6 +392,30 @@ def plain(value: Value) -> Any:
     if isinstance(data, Set) and not data.open:
         return set(data.items)
     raise ValueError("not a known constant")
+
+
+def hashable(value: Value) -> Any:
+    """What stands for a value among the keys of a dictionary or the members of a set.
+
+    Raises:
+        ValueError: it is not known.
+        TypeError: it cannot be hashed.
+    """
+    data = value.data
+    if isinstance(data, tuple):
+        return tuple(hashable(item) for item in data)
+    if isinstance(data, Instance) and data.member is not None:
+        return data if data.member.data is data else hashable(data.member)
+    if isinstance(data, External):
+        constant = device.canonical(data.path)
+        if constant is None:
+            raise ValueError("not a known constant")
+        return External(constant)
+    if isinstance(data, (Class, Function)):
+        return data
+    found = plain(value)
+    hash(found)
+    return found
 
 
 def lift(data: Any, source: Provenance | None = None, depth: int = 0) -> Value:
@@ -447,6 +485,17 @@ class Truth(Enum):
         return _NEGATION[self]
 
 
+def _has_truth(of: Class) -> bool:
+    """Whether a class says itself what its objects are as conditions."""
+    pending: list[Any] = [of]
+    for item in pending:
+        if isinstance(item, Class):
+            if "__bool__" in item.attributes or "__len__" in item.attributes:
+                return True
+            pending.extend(base.data for base in item.bases)
+    return False
+
+
 _NEGATION = {
     Truth.TRUE: Truth.FALSE,
     Truth.FALSE: Truth.TRUE,
@@ -474,7 +523,7 @@ def truth(value: Value) -> Truth:
     if isinstance(data, tuple) or is_constant(data):
         return Truth.TRUE if data else Truth.FALSE
     if isinstance(data, Instance):
-        return Truth.FREE if data.symbolic else Truth.TRUE
+        return Truth.FREE if data.symbolic or _has_truth(data.of) else Truth.TRUE
     return Truth.TRUE
 
 

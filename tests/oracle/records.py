@@ -82,6 +82,9 @@ class Silent:
     def called(self, *_: Any) -> None:
         return None
 
+    def stored(self, *_: Any) -> None:
+        return None
+
     def unresolved(self, *_: Any) -> None:
         return None
 
