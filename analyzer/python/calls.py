@@ -449,7 +449,7 @@ def make_function(m: Machine, node: FunctionNode, frame: Frame, name: str) -> Va
         owner = frame.owner if isinstance(node, ast.Lambda) else None
     made = Function(node, frame.module.source.name, qualname, scope, defaults, owner)
     if not isinstance(node, ast.Lambda):
-        m.defined.setdefault((made.module, made.qualname), made)
+        m.defined.setdefault(made.module, {}).setdefault(made.qualname, made)
     return Value(made)
 
 

@@ -430,7 +430,7 @@ def _unary(m: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
         if found is Truth.UNKNOWN:
             return value
         if found is Truth.FREE:
-            return Value(Free("not of a free value"), value.source)
+            return Value(Free("not of a free value", True), value.source)
         return Value(found is Truth.FALSE, value.source)
     return _signed(m, node.op, value, frame.site(node))
 
@@ -526,7 +526,7 @@ def _open(stop: Truth, open_values: list[Value], last: Value, source: Provenance
     ends = [value for value in open_values if value is not last]
     if stop is Truth.TRUE and all(not isinstance(value.data, (Free, External)) for value in [*ends, last]):
         return join([*ends, last]).derived(source)
-    return Value(Free("a free operand"), source)
+    return Value(Free("a free operand", True), source)
 
 
 def _conditional(m: Machine, node: ast.IfExp, frame: Frame) -> Value:
@@ -595,7 +595,7 @@ def _compare(m: Machine, node: ast.Compare, frame: Frame) -> Value:
     if Truth.UNKNOWN in found:
         return Value(results[found.index(Truth.UNKNOWN)].data, source)
     if Truth.FREE in found:
-        return Value(Free("a free operand"), source)
+        return Value(Free("a free operand", True), source)
     return Value(True, source)
 
 
@@ -615,7 +615,7 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value, site: Site) ->
     if isinstance(op, (ast.Is, ast.IsNot)):
         known = _identical(left, right)
         if known is None:
-            return Value(Free("identity of a free value"), source)
+            return Value(Free("identity of a free value", True), source)
         return Value(known is isinstance(op, ast.Is), source)
     if isinstance(op, (ast.In, ast.NotIn)):
         found = _contains(m, right, left, site)
@@ -625,12 +625,12 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value, site: Site) ->
                 return found.derived(source)
             found = None if inside is Truth.FREE else inside is Truth.TRUE
         if found is None:
-            return Value(Free("membership is free"), source)
+            return Value(Free("membership is free", True), source)
         return Value(found is isinstance(op, ast.In), source)
     if isinstance(op, (ast.Eq, ast.NotEq)):
         known = _equal(m, left, right)
         if known is None:
-            return Value(Free("equality is free"), source)
+            return Value(Free("equality is free", True), source)
         return Value(known is isinstance(op, ast.Eq), source)
     if undecided(left.data) or undecided(right.data):
         return Value(Free("an operand is free"), source)
@@ -708,7 +708,7 @@ def _equal(m: Machine, left: Value, right: Value) -> bool | None:
 def equal(m: Machine, left: Value, right: Value) -> Value:
     """``left == right``."""
     known = _equal(m, left, right) if not undecided(left.data) and not undecided(right.data) else None
-    return Value(Free("equality is free") if known is None else known)
+    return Value(Free("equality is free", True) if known is None else known)
 
 
 def options(value: Value) -> tuple[Value, ...]:

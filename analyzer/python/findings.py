@@ -100,7 +100,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.calls = tuple(observer.calls)
     found.functions = dict(observer.functions)
     for (module, qualname), walked in survey.walked.items():
-        function = m.defined[module, qualname]
+        function = m.defined[module][qualname]
         value = walked.value
         error = walked.raised
         found.outcomes[function.dotted] = Outcome(
@@ -145,7 +145,14 @@ class _Texts:
     """Source lines by file, for the steps of an explanation."""
 
     def __init__(self, survey: Survey) -> None:
+        self.walked = survey.walked
         self.sources = {source.file: source for source in survey.machine.index.sources.values()}
+
+    def raised_in(self, argument: Provenance) -> str | None:
+        """The message with which the function that gives an argument raises."""
+        _, frame = argument.written
+        walked = self.walked.get((frame.module.source.name, frame.qualname))
+        return walked.raised.message if walked is not None and walked.raised is not None else None
 
     def line(self, site: Site) -> str:
         source = self.sources.get(site.file)
@@ -172,7 +179,9 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
             elif node.kind is Origin.DOOR:
                 direct = True
     message = None
-    if isinstance(decision.owner, (ast.If, ast.Assert)):
+    if decision.argument is not None:
+        message = texts.raised_in(decision.argument)
+    elif isinstance(decision.owner, (ast.If, ast.Assert)):
         first, last = decision.owner.lineno, decision.owner.end_lineno or decision.owner.lineno
         message = next(
             (
@@ -188,7 +197,7 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
         frozenset(through),
         because(decision.sources, texts.line),
         decision.why,
-        decision.mixed,
+        outcomes == {Truth.FREE},
         tuple(decision.parts.items()),
         message,
     )
@@ -223,7 +232,7 @@ def because(sources: list[Provenance], line: object) -> tuple[Step, ...]:
 def _static(decision: Decision, survey: Survey) -> Static:
     m = survey.machine
     body: list[ast.stmt] = []
-    function = m.defined.get((decision.module, decision.scope))
+    function = m.defined.get(decision.module, {}).get(decision.scope)
     state = m.modules.get(decision.module)
     if function is not None:
         body = m.body(function)

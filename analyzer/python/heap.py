@@ -22,6 +22,7 @@ from analyzer.python.values import (
     born,
     combine,
     join,
+    is_constant,
     same,
 )
 
@@ -312,12 +313,23 @@ def _met_lists(states: list[Content]) -> Content:
         rows = zip(*(state.items for state in states), strict=True)
         return Content([join(list(row)) for row in rows], any(state.open for state in states), frozenset())
     longest = max(states, key=lambda state: len(state.items)).items
+    seen = {_mark(item) for item in longest}
     extra: list[Value] = []
     for state in states:
         for item in state.items:
-            if not any(same(item, known) for known in [*longest, *extra]):
+            mark = _mark(item)
+            if mark not in seen:
+                seen.add(mark)
                 extra.append(item)
     return Content([*longest, *extra], True, frozenset())
+
+
+def _mark(item: Value) -> Any:
+    """Equal for values that are surely the same: constants by value, objects by identity."""
+    data = item.data
+    if is_constant(data) and not isinstance(data, slice):
+        return type(data), data
+    return id(data)
 
 
 def _met_keyed(owner: Dict | Set, states: list[Content]) -> Content:

@@ -251,7 +251,7 @@ def _bool(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     if found is Truth.UNKNOWN:
         return value
     if found is Truth.FREE:
-        return Value(Free("a truth value"), value.source)
+        return Value(Free("a truth value", True), value.source)
     return Value(found is Truth.TRUE, value.source)
 
 
@@ -381,7 +381,7 @@ def _any(stop: Truth) -> Callable[[Machine, Site, Args, Keywords], Value]:
         if unknown is not None:
             return Value(unknown.data, source)
         if is_open or Truth.FREE in found:
-            return Value(Free("any/all of free values"), source)
+            return Value(Free("any/all of free values", True), source)
         return Value(stop is not Truth.TRUE, source)
 
     return run

@@ -31,7 +31,7 @@ from analyzer.python.values import (
 )
 
 #: Nodes that one walk may visit before it gives up.
-STEPS = 400_000
+STEPS = 100_000
 #: Depth of calls that are followed.
 CALLS = 40
 
@@ -131,7 +131,8 @@ class Machine:
         self.stack: list[Frame] = []
         self.may_raise = False
         self.calls = 0
-        self.defined: dict[tuple[str, str], Function] = {}
+        self.defined: dict[str, dict[str, Function]] = {}
+        """Functions by module and qualified name."""
         self.calling: tuple[ast.Call, Frame] | None = None
         self.call_limit = CALLS
         self.budget = Budget

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ from analyzer.python.values import (
     Partial,
     Raised,
     Site,
+    Unknown,
     Value,
     undecided,
 )
@@ -170,23 +172,19 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
         return
     _note_names(state.names, interest)
     lines = interest.lines(file)
-    done: set[Defined] = set()
-    while True:
-        pending = [
-            (key, function)
-            for key, function in list(m.defined.items())
-            if key[0] == module and key not in done
-        ]
-        if not pending:
-            _note_names(state.names, interest)
-            return
-        for key, function in pending:
-            done.add(key)
+    functions = m.defined.setdefault(module, {})
+    done = 0
+    while done < len(functions):  # walking a function defines the ones inside it
+        for qualname, function in list(functions.items())[done:]:
+            done += 1
+            key = (module, qualname)
             if key in survey.walked:
                 continue
             node = function.node
-            if any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in lines):
+            position = bisect_left(lines, node.lineno)
+            if position < len(lines) and lines[position] <= (node.end_lineno or node.lineno):
                 _walk(survey, interest, key, function)
+    _note_names(state.names, interest)
 
 
 def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) -> None:
@@ -227,7 +225,9 @@ def _answers(value: Value) -> bool:
     """Whether a value carries an answer of the device, rather than only hanging on a decision."""
     if value.source is None or not value.source.door:
         return False
-    return value.source.direct or not isinstance(value.data, Free)
+    if isinstance(value.data, Free):
+        return value.source.direct and value.data.boolean
+    return not isinstance(value.data, Unknown)
 
 
 def _applies(value: Value, interest: Interest) -> bool:

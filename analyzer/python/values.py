@@ -109,9 +109,10 @@ def combine(*sources: Provenance | None) -> Provenance | None:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """Decided by something other than the architecture."""
+    """Decided by something other than the architecture. ``boolean``: it is the outcome of a test."""
 
     why: str = ""
+    boolean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
