@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from analyzer.cuda import headers
 from analyzer.cuda.directives import CONTINUING, OPENING, Directive, FileDirectives
 from analyzer.cuda.presence import Frame, Outcome, State
 from analyzer.model import Step
@@ -283,8 +284,9 @@ def _explain(outcomes: tuple[Outcome, ...], file: str, line: int, seen: set[int]
         seen.add(id(outcome))
         for name, state in outcome.used:
             if state is None:
-                continue
-            if state.varies:
+                if headers.is_door(name):
+                    yield Step(file, line, f"reads {name}, which the compiler does not define")
+            elif state.varies:
                 yield from _explain_macro(name, state, file, line, seen)
             elif state.alternatives:
                 yield from _plain(name, state)

@@ -162,14 +162,16 @@ class Conditions:
         return Outcome(true, unknown, varies, used, reason)
 
     def guard(self, name: str) -> Outcome:
-        """The value of an include guard's own ``#ifndef``: only the file itself defines its guard."""
+        """The value of an include guard's own ``#ifndef``, for those who have entered the file.
+
+        Never unknown: only the file itself defines its guard, and whether it is entered was decided.
+        """
         state = self._macros.get(name)
         if state is None:
             return _ALWAYS
         outcome = self._remembered.guards.get((name, state))
         if outcome is None:
-            true = self._full & ~(state.defined | state.unknown)
-            outcome = Outcome(true, state.unknown, state.varies, ((name, state),), state.reason)
+            outcome = Outcome(self._full & ~state.defined, 0, state.varies, ((name, state),))
             self._remembered.guards[name, state] = outcome
         return outcome
 

@@ -84,6 +84,8 @@ def _common(flags: Sequence[str], cuda: str | None, kind: str) -> dict[str, str]
         macros[f"{prefix}_MINOR__"] = str(minor)
     macros["__CUDACC_VER_BUILD__"] = table["pass"]["common"]["build"]
     macros[table["toolkit"]["version_macro"]] = str(major * 1000 + minor * 10)
+    by_flag = table["pass"]["flags"]
+    macros.update({by_flag[flag]: "1" for flag in flags if flag in by_flag})
     defined, standard = parse_flags(flags)
     macros["__cplusplus"] = _standard(table["standard"], standard)
     return macros | defined

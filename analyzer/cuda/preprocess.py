@@ -24,6 +24,7 @@ from analyzer.cuda.activity import (
 )
 from analyzer.cuda.conditions import ANY, MARK, Conditions, Remembered
 from analyzer.cuda.directives import Directive, FileDirectives, Macro
+from analyzer.cuda.expansion import Unknown
 from analyzer.cuda.includes import Resolved, Resolver, Sources
 from analyzer.cuda.presence import Frame, Outcome, State, States
 
@@ -40,9 +41,9 @@ __all__ = [
     "walk",
 ]
 
-#: Nesting of includes at which gcc gives up.
+#: Nesting of includes at which gcc gives up, and inclusions in a unit beyond which it must be a loop.
 DEPTH = 200
-_RECURRING = "the file may have been included before"
+INCLUSIONS = 50_000
 
 
 @dataclass(slots=True)
@@ -86,7 +87,8 @@ def walk(
         raise FileNotFoundError(unit)
     walker = _Walker(sources, tuple(include_dirs), tuple(configurations), memory or Memory())
     walker.start((headers.implicit(),) if implicit is None else implicit)
-    walker.file(unit, facts, walker.everywhere, 0)
+    walker.enter(unit, facts, walker.everywhere)
+    walker.run()
     files = {
         path: FileActivity(path, visits)
         for path, visits in walker.visits.items()
@@ -134,10 +136,9 @@ class _Walker:
         self.states = memory.states
         self.resolver = Resolver(sources, include_dirs, memory.resolved.setdefault(include_dirs, {}))
         self.macros: dict[str, State] = {}
-        self.path = ""
-        self.conditions = Conditions(
-            self.macros, self.full, memory.remembered, lambda text: self.resolver.has_header(self.path, text)
-        )
+        self.stack: list[_File] = []
+        self.inclusions = 0
+        self.conditions = Conditions(self.macros, self.full, memory.remembered, self._has_header)
         self.once: dict[str, tuple[int, int]] = {}
         self.visits: dict[str, Visits] = {}
         self.missing: dict[tuple[str, int, str], MissingInclude] = {}
@@ -146,11 +147,13 @@ class _Walker:
         """Define the compiler's and the command line's macros, enter the implicit headers."""
         asked = self._asked()
         self._define_all(asked)
-        self.file("<compiler>", headers.compiler(), self.everywhere, 0)
+        self.enter("<compiler>", headers.compiler(), self.everywhere)
+        self.run()
         self._define_all(asked)  # a -D flag wins over the predefined macro of that name
         for header in implicit:
             directive = Directive("include", 0, 0, 1, header, header=header)
-            self.include("<command line>", directive, self.everywhere, 0)
+            self.include("<command line>", directive, self.everywhere)
+            self.run()
 
     def _asked(self) -> dict[str, dict[Macro, int]]:
         by_name: dict[str, dict[Macro, int]] = {}
@@ -174,35 +177,40 @@ class _Walker:
             found = self.memory.macros[name, text] = Macro(bare, names, tokens.split(text))
         return found
 
-    def file(self, path: str, facts: FileDirectives, here: _Here, depth: int) -> None:
-        """Walk one file from top to bottom, entered under these masks."""
+    def run(self) -> None:
+        """Walk the entered files to their ends; an include is walked before the rest of its file."""
+        while self.stack:
+            self.stack[-1].advance()
+
+    def enter(self, path: str, facts: FileDirectives, here: _Here) -> None:
+        """Put a file on the stack, to be walked from its top under these masks."""
         visits = self.visits.get(path)
         if visits is None:
             visits = self.visits[path] = Visits.of(facts)
+        self.inclusions += 1
         visits.sure |= here.sure
         visits.possible |= here.possible
         if facts.once:
             sure, possible = self.once.get(path, (0, 0))
             self.once[path] = (sure | here.sure, possible | here.possible)
-        before, self.path = self.path, path
-        _File(self, path, facts, visits, here, depth).run()
-        self.path = before
+        self.stack.append(_File(self, path, facts, visits, here))
 
-    def include(self, path: str, directive: Directive, here: _Here, depth: int) -> None:
+    def _has_header(self, text: str) -> int | Unknown:
+        return self.resolver.has_header(self.stack[-1].path, text)
+
+    def include(self, path: str, directive: Directive, here: _Here) -> None:
         """Follow an ``#include`` of the file ``path``."""
         if directive.header is not None:
-            self._enter(path, directive, directive.header, directive.quoted, here, depth)
+            self._follow(path, directive, directive.header, directive.quoted, here)
             return
-        for mask, header in self.conditions.header(directive):
+        for mask, header in reversed(self.conditions.header(directive)):  # the first ends up on top
             part = _Here(here.sure & mask, here.possible & mask, here.frame, here.doubt)
             if part.possible and header is None:
                 self._miss(path, directive, directive.text, part.possible)
             elif part.possible and header is not None:
-                self._enter(path, directive, *header, part, depth)
+                self._follow(path, directive, *header, part)
 
-    def _enter(
-        self, path: str, directive: Directive, header: str, quoted: bool, here: _Here, depth: int
-    ) -> None:
+    def _follow(self, path: str, directive: Directive, header: str, quoted: bool, here: _Here) -> None:
         target = self.resolver.resolve(path, directive, header, quoted)
         facts = self.sources.facts(target) if target is not None else None
         if target is None:
@@ -211,7 +219,8 @@ class _Walker:
                 target, facts = stand_in.path, stand_in.facts
                 if stand_in.may_define is not None:
                     self._open(stand_in.key, here.possible, f"{header} may define it")
-        if target is None or facts is None or depth >= DEPTH:
+        too_many = len(self.stack) > DEPTH or self.inclusions > INCLUSIONS
+        if target is None or facts is None or too_many:
             if target is not None or headers.present(header) is None:
                 self._miss(path, directive, header, here.possible)
             return
@@ -219,21 +228,26 @@ class _Walker:
         if not possible:
             return
         if sure != here.sure or possible != here.possible:
-            here = _Here(sure, possible, here.frame, here.doubt or _RECURRING)
-        self.file(target, facts, here, depth + 1)
+            here = _Here(sure, possible, here.frame, here.doubt)
+        self.enter(target, facts, here)
 
     def _not_yet(self, path: str, facts: FileDirectives, here: _Here) -> tuple[int, int]:
-        """The masks without the configurations that have the file already."""
+        """The masks without the configurations that have the file already.
+
+        A guarded file that was included under a doubt and is now included for certain has been
+        included by now, in whichever place. It is walked again for certain: headers with a guard are
+        made to mean the same wherever their first inclusion stands.
+        """
         sure, possible = here.sure, here.possible
         if facts.once:
             certain, perhaps = self.once.get(path, (0, 0))
-            possible &= ~certain
-            sure &= ~perhaps
+            sure &= ~certain
+            possible = possible & ~perhaps | sure
         if facts.guard is not None:
             state = self.macros.get(facts.guard)
             if state is not None:
-                possible &= ~state.defined
-                sure &= ~(state.defined | state.unknown)
+                sure &= ~state.defined
+                possible = possible & ~(state.defined | state.unknown) | sure
         return sure, possible
 
     def _miss(self, path: str, directive: Directive, header: str, mask: int) -> None:
@@ -257,16 +271,25 @@ class _File:
     facts: FileDirectives
     visits: Visits
     here: _Here
-    depth: int
+    index: int = 0
     groups: list[_Group] = field(default_factory=list)
 
-    def run(self) -> None:
+    def advance(self) -> None:
+        """Go on to the next include that is entered, or to the end."""
         directives = self.facts.directives
-        index, count = 0, len(directives)
+        stack = self.walker.stack
+        index, count = self.index, len(directives)
         while index < count:
             directive = directives[index]
             action = _ACTIONS.get(directive.kind)
-            index = action(self, index, directive) if action is not None else index + 1
+            if action is None:
+                index += 1
+                continue
+            index = action(self, index, directive)
+            if stack[-1] is not self:
+                self.index = index
+                return
+        stack.pop()
 
     def _opening(self, index: int, directive: Directive) -> int:
         here = self.here
@@ -356,7 +379,7 @@ class _File:
         return index + 1
 
     def _include(self, index: int, directive: Directive) -> int:
-        self.walker.include(self.path, directive, self.here, self.depth)
+        self.walker.include(self.path, directive, self.here)
         return index + 1
 
 
