@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzer import archs
+from analyzer.identity import digest, identity
 from analyzer.model import Effect, Gate, Layer, Part, Place as ModelPlace, Step, Unresolved, Verdict
 from analyzer.python.findings import Answer, Findings, Place, Static
 from analyzer.python.observe import Key
@@ -351,7 +351,7 @@ def _parts(item: Merged, found: Mapping[str, Findings]) -> tuple[Part, ...]:
 def _dispatch(static: Static) -> str | None:
     if not static.shape.chain:
         return None
-    return f"{static.site.file}:{static.scope}:{_digest(str(static.shape.chain - static.site.line) + static.module)}"
+    return f"{static.site.file}:{static.scope}:{digest(str(static.shape.chain - static.site.line) + static.module)}"
 
 
 def _argument_gate(
@@ -449,16 +449,6 @@ def _gate(
         parts=parts,
         admits=admits,
     )
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
-def identity(layer: str, file: str, scope: str, code: str, order: int) -> str:
-    """The stable id of a gate: place, scope, layer and normalised condition; equal ones are counted."""
-    suffix = f".{order + 1}" if order else ""
-    return f"{layer}:{file}:{scope}:{_digest(code)}{suffix}"
 
 
 def _numbered(drafts: list[PythonGate]) -> tuple[PythonGate, ...]:
