@@ -962,7 +962,7 @@ def iterate(m: Machine, value: Value, site: Site) -> list[Value] | None:
     if isinstance(data, tuple):
         return [element.derived(value.source) for element in data]
     if isinstance(data, List):
-        return None if data.open else [element.derived(value.source) for element in data.items]
+        return None if data.open and not m.holes else [element.derived(value.source) for element in data.items]
     if isinstance(data, Set):
         if data.open:
             return None
@@ -1111,6 +1111,8 @@ def _formatted(m: Machine, node: ast.FormattedValue, frame: Frame) -> Value:
         data = plain(value)
     except ValueError:
         text = library.text_of(m, value)
+        if text is None and m.holes:
+            text = library.HOLE
         return Value(text, value.source) if text is not None else Value(Free("a text"), value.source)
     spec = ""
     if node.format_spec is not None:

@@ -158,6 +158,10 @@ def _constant_attribute(m: Machine, value: Value, name: str, site: Site) -> Valu
     return Value(Builtin(name, call), value.source)
 
 
+#: Stands in a text for a part that is not known, where texts with holes are asked for.
+HOLE = "\ufffc"
+
+
 def pure(
     m: Machine, run: Callable[..., Any], site: Site, args: Args, keywords: Keywords, name: str = ""
 ) -> Value:
@@ -181,6 +185,9 @@ def pure(
         given = [plain(value) for value in args]
         named = {key: plain(value) for key, value in keywords.items()}
     except ValueError:
+        if m.holes and name == "join" and len(args) == 1 and isinstance(args[0].data, List):
+            given = [[item.data if isinstance(item.data, str) else HOLE for item in args[0].data.items]]
+            return Value(run(*given), source)
         return m.unknown(f"the arguments of {name or 'a function'} are not all known", site, source)
     try:
         result = run(*given, **named)
@@ -707,7 +714,7 @@ def _import_module(m: Machine, site: Site, args: Args, keywords: Keywords) -> Va
     if not isinstance(name, str):
         return Value(Free("a module"))
     if m.index.importable(name) is None:
-        m.may_raise = True
+        m.may_lack = True
     elif m.index.importable(name) is False:
         raise Raised("ModuleNotFoundError", f"No module named {name!r}", site)
     return imports.module_value(m, name)

@@ -14,6 +14,7 @@ from analyzer.python.flow import Ended, Loop, Outcome, merge
 from analyzer.python.heap import Heap
 from analyzer.python.modules import ModuleIndex, Source
 from analyzer.python.values import (
+    REST,
     Class,
     Free,
     Function,
@@ -130,7 +131,12 @@ class Machine:
         self.steps = 0
         self.stack: list[Frame] = []
         self.may_raise = False
+        """Something that was run may raise, in a way that is not known here."""
+        self.may_lack = False
+        """A module that was imported may be absent."""
         self.calls = 0
+        self.holes = False
+        """Whether a text with parts that are not known is kept, with :data:`library.HOLE` in their place."""
         self.defined: dict[str, dict[str, Function]] = {}
         """Functions by module and qualified name."""
         self.calling: tuple[ast.Call, Frame] | None = None
@@ -207,13 +213,13 @@ class Machine:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Run something that the present control flow does not decide, such as another module's body."""
-        saved = self.control, self.depth, self.may_raise, self.heap
+        saved = self.control, self.depth, self.may_raise, self.may_lack, self.heap
         self.control, self.depth, self.heap = [], 0, Heap(version=self.heap.version)
         try:
             yield
         finally:
             version = self.heap.version
-            self.control, self.depth, self.may_raise, self.heap = saved
+            self.control, self.depth, self.may_raise, self.may_lack, self.heap = saved
             self.heap.version = version
 
     @contextmanager
@@ -283,11 +289,14 @@ class Machine:
             return value
         return Value(value.data, Provenance(Origin.PLACE, (source,), site, what))
 
-    def under_control(self, value: Value) -> Value:
-        """The value as it is when stored here: what decided that this runs is among its sources."""
+    def under_control(self, value: Value, local: bool = False) -> Value:
+        """The value as it is when stored here: what decided that this runs is among its sources.
+
+        ``local``: it is bound to a local name, which nobody sees where an early return was taken.
+        """
         if not self.control:
             return value
-        return value.derived(*self.control)
+        return value.derived(*(source for source in self.control if not local or source.what != REST))
 
     @contextmanager
     def controlled(self, source: Provenance | None) -> Iterator[None]:

@@ -1,0 +1,221 @@
+"""The builds of a tree: described by the Python that makes them, on every architecture."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from analyzer import archs
+from analyzer.archs import Spelling
+from analyzer.jit.commands import Command, parse
+from analyzer.model import Build, Outcome, Unresolved
+from analyzer.python import contracts
+from analyzer.python.imports import ROOT
+from analyzer.python.library import HOLE
+from analyzer.python.machine import Budget
+from analyzer.python.survey import Survey
+from analyzer.python.values import Choice, Dict, Instance, List, Raised, Site, Value
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSeen:
+    """One build on one host. ``sources``: tree-relative, or with a hole where a part is not known."""
+
+    function: str
+    site: Site
+    outcome: Outcome
+    message: str
+    name: str
+    sources: tuple[str, ...]
+    commands: tuple[tuple[str, Command], ...]
+    """Source file and what its command line says."""
+
+
+def collect(survey: Survey) -> dict[str, BuildSeen]:
+    """The builds that functions give on one host, by the function's dotted name."""
+    found: dict[str, BuildSeen] = {}
+    for (module, qualname), walked in survey.walked.items():
+        function = survey.machine.defined[module][qualname]
+        dotted = function.dotted
+        if walked.raised is not None:
+            found[dotted] = BuildSeen(dotted, walked.site, "raises", walked.raised.message, "", (), ())
+            continue
+        if walked.value is None:
+            continue
+        options = walked.value.data.options if isinstance(walked.value.data, Choice) else (walked.value,)
+        builds = [option for option in options if _contract(option) is not None]
+        if builds:
+            found[dotted] = _described(survey, dotted, walked.site, builds)
+    return found
+
+
+def _contract(value: Value) -> contracts.BuildClass | None:
+    data = value.data
+    if isinstance(data, Instance):
+        return contracts.builds().get(f"{data.of.module}.{data.of.qualname}")
+    return None
+
+
+def _described(survey: Survey, dotted: str, site: Site, builds: Sequence[Value]) -> BuildSeen:
+    sources: dict[str, None] = {}
+    commands: dict[str, Command] = {}
+    name = ""
+    for value in builds:
+        contract = _contract(value)
+        assert contract is not None
+        instance = value.data
+        title = instance.attributes.get(contract.name)
+        if title is not None and isinstance(title.data, str):
+            name = title.data
+        for path in _paths(instance.attributes.get(contract.sources)):
+            sources.setdefault(path)
+        commands.update(_commands(survey, value, contract))
+    return BuildSeen(
+        dotted, site, "ok", "", name or dotted.rpartition(".")[2], tuple(sources), tuple(sorted(commands.items()))
+    )
+
+
+def _paths(value: Value | None) -> list[str]:
+    if value is None or not isinstance(value.data, List):
+        return []
+    found = []
+    for item in value.data.items:
+        text = str(item.data) if isinstance(item.data, (str, PurePosixPath)) else HOLE
+        found.append(text.removeprefix(ROOT))
+    return found
+
+
+def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> dict[str, Command]:
+    """What the command lines of a build say, by source; from its flags alone where they are not known."""
+    m = survey.machine
+    m.steps = 0
+    site = Site("", 1, 1, 1)
+    found: dict[str, Command] = {}
+    try:
+        with m.aside():
+            m.holes = True
+            result = m.call(m.attribute(build, contract.commands, site), [], {}, site)
+        for entry in result.data.items if isinstance(result.data, List) else []:
+            if not isinstance(entry.data, Dict):
+                continue
+            fields = {key: value.data for key, (_, value) in entry.data.items.items()}
+            if isinstance(fields.get("file"), str) and isinstance(fields.get("command"), str):
+                found[fields["file"].removeprefix(ROOT)] = parse([fields["command"]])
+    except (Raised, Budget):
+        pass  # then the flags alone must do
+    finally:
+        m.holes = False
+    if not found:
+        flags = build.data.attributes.get(contract.flags)
+        words = [item.data for item in flags.data.items if isinstance(item.data, str)] if flags is not None and isinstance(flags.data, List) else []
+        for path in _paths(build.data.attributes.get(contract.sources)):
+            found[path] = parse(words)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPlan:
+    """One build over all architectures, with what the CUDA side needs of it.
+
+    ``command``: by architecture, what its first source's command line says; ``spelling``: how each
+    architecture is (or, where the build raises, would be) named to the compiler.
+    """
+
+    build: Build
+    command: Mapping[str, Command]
+    spelling: Mapping[str, Spelling]
+
+
+def plan(seen: Mapping[str, Mapping[str, BuildSeen]], known: set[str]) -> tuple[tuple[BuildPlan, ...], tuple[Unresolved, ...]]:
+    """Merge what the hosts saw into builds.
+
+    Args:
+        seen: architecture to the builds that :func:`collect` found there.
+        known: the files of the tree.
+    """
+    functions = sorted({name for builds in seen.values() for name, b in builds.items() if b.outcome == "ok"})
+    usual = _usual_spellings(seen)
+    plans: list[BuildPlan] = []
+    unresolved: list[Unresolved] = []
+    for function in functions:
+        rows = {arch: builds[function] for arch, builds in seen.items() if function in builds}
+        good = {arch: row for arch, row in rows.items() if row.outcome == "ok"}
+        first = next(iter(good.values()))
+        outcome: dict[str, Outcome] = {}
+        message: dict[str, str] = {}
+        for arch in seen:
+            row = rows.get(arch)
+            outcome[arch] = row.outcome if row is not None else "unknown"
+            if row is not None and row.outcome == "raises":
+                message[arch] = row.message
+        sources = tuple(dict.fromkeys(path for row in good.values() for path in row.sources))
+        present = tuple(path for path in sources if path in known)
+        for path in sources:
+            if path not in known:
+                unresolved.append(
+                    Unresolved(first.site.file, first.site.line, f"a source of {first.name}: {path.replace(HOLE, '…')}",
+                               "it is made when the build runs, or its name is not fully known")
+                )
+        commands = {arch: row.commands[0][1] for arch, row in good.items() if row.commands}
+        spelling: dict[str, Spelling] = {}
+        written: dict[str, tuple[str, ...]] = {}
+        for arch in seen:
+            number = archs.find(arch).number
+            own = [s for s in commands[arch].spellings] if arch in commands else []
+            written[arch] = tuple(str(s) for s in own)
+            fitting = [s for s in own if s.number == number] or [usual.get(arch, _default(arch))]
+            spelling[arch] = fitting[0]
+        build = Build(
+            name=first.name,
+            function=function,
+            file=first.site.file,
+            line=first.site.line,
+            outcome=outcome,
+            message=message,
+            sources=present,
+            spelling={arch: value for arch, value in written.items() if value},
+            flags={arch: tuple(f"-D{n}={v}" if v != "1" else f"-D{n}" for n, v in command.defines) for arch, command in commands.items()},
+        )
+        plans.append(BuildPlan(build, commands, spelling))
+    return _distinct(plans), tuple(unresolved)
+
+
+def _distinct(plans: list[BuildPlan]) -> tuple[BuildPlan, ...]:
+    """Builds that bear one name are told apart by their function."""
+    import msgspec
+
+    counts = Counter(plan.build.name for plan in plans)
+    return tuple(
+        plan
+        if counts[plan.build.name] == 1
+        else BuildPlan(
+            msgspec.structs.replace(plan.build, name=f"{plan.build.name} ({plan.build.function.rpartition('.')[2]})"),
+            plan.command,
+            plan.spelling,
+        )
+        for plan in plans
+    )
+
+
+def _default(arch: str) -> Spelling:
+    profile = archs.find(arch)
+    return Spelling(profile.number, "a" if "a" in profile.suffixes else "")
+
+
+def _usual_spellings(seen: Mapping[str, Mapping[str, BuildSeen]]) -> dict[str, Spelling]:
+    """How the builds of the tree that do compile for an architecture mostly name it."""
+    usual: dict[str, Spelling] = {}
+    for arch, builds in seen.items():
+        number = archs.find(arch).number
+        votes = Counter(
+            spelling
+            for build in builds.values()
+            for _, command in build.commands
+            for spelling in command.spellings
+            if spelling.number == number
+        )
+        if votes:
+            usual[arch] = max(sorted(votes, key=str), key=lambda spelling: votes[spelling])
+    return usual
