@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from analyzer.python import expressions, stores
 from analyzer.python.heap import Place, Trail, Way, join_states, loosen, table
 from analyzer.python.values import (
+    REST,
     Builtin,
     Class,
     Dict,
@@ -90,7 +91,7 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
         if outcome is Outcome.NORMAL and gate is not None and gate.door:
             _mark_untouched(skipped, frame, gate)
             if leaves(skipped) and not raises(skipped):
-                m.control.append(Provenance(Origin.CONTROL, (gate,)))
+                m.control.append(Provenance(Origin.CONTROL, (gate,), what=returning(skipped)))
         return outcome
     return fork(m, [_under(m, side, frame, gate) for side in sides], frame, gate, found)
 
@@ -261,6 +262,12 @@ def leaves(body: list[ast.stmt]) -> bool:
     return False
 
 
+def returning(body: list[ast.stmt]) -> str:
+    """:data:`~analyzer.python.values.REST` if statements that leave do so by ``return`` or ``raise`` alone."""
+    jumps = any(isinstance(node, (ast.Break, ast.Continue)) for statement in body for node in ast.walk(statement))
+    return "" if jumps else REST
+
+
 def raises(body: list[ast.stmt]) -> bool:
     """Whether every way through the statements ends in raise."""
     for statement in body:
@@ -406,13 +413,13 @@ def _widen(m: Machine, frame: Frame, changed: list[str], places: list[Place]) ->
         value = frame.scope.names[name]
         if not isinstance(value.data, (Lazy, Unknown)):
             frame.scope.names[name] = join([value, anything])
-    for owner, name in places:
-        if name is None:
+    for owner, entry in places:
+        if entry is None:
             loosen(m.heap, owner)
             continue
-        old = table(owner).get(name)
+        old = table(owner).get(entry)
         if old is not None and not isinstance(old.data, (Lazy, Unknown)):
-            m.heap.store(owner, name, join([old, anything]))
+            m.heap.store(owner, entry, join([old, anything]))
 
 
 def run_while(m: Machine, node: ast.While, frame: Frame) -> Outcome:
@@ -543,7 +550,8 @@ def _sequence(m: Machine, pattern: ast.MatchSequence, subject: Value, frame: Fra
 
 def run_try(m: Machine, node: ast.Try, frame: Frame) -> Outcome:
     """``try``: handlers run for what surely raises, and perhaps for what may."""
-    saved, m.may_raise = m.may_raise, False
+    saved = m.may_raise, m.may_lack
+    m.may_raise = m.may_lack = False
     names: list[tuple[str, Value | None, Value]] = []
     changes: Trail = []
     clock = born()
@@ -559,16 +567,16 @@ def run_try(m: Machine, node: ast.Try, frame: Frame) -> Outcome:
     finally:
         frame.trails.pop()
         m.heap.trails.pop()
-        may_raise, m.may_raise = m.may_raise, saved
+        handlers = _possible(m, node, frame)
+        m.may_raise, m.may_lack = m.may_raise or saved[0], m.may_lack or saved[1]
     try:
-        if error is None and outcome is Outcome.NORMAL and node.orelse and not (may_raise and node.handlers):
-            outcome = m.execute(node.orelse, frame)
-        elif may_raise and node.handlers:
-            outcome = _perhaps_handled(m, node, frame, before, (names, changes), clock, outcome, error)
+        if handlers:
+            state = (before, names, changes, clock)
+            outcome = _perhaps_handled(m, node, frame, handlers, state, outcome, error)
         elif error is not None:
             outcome = _handle(m, node, frame, error)
-        if may_raise and not node.handlers:
-            m.may_raise = True
+        elif outcome is Outcome.NORMAL and node.orelse:
+            outcome = m.execute(node.orelse, frame)
     except Raised:
         if node.finalbody:
             m.execute(node.finalbody, frame)
@@ -582,17 +590,39 @@ def run_try(m: Machine, node: ast.Try, frame: Frame) -> Outcome:
     return outcome
 
 
+def _possible(m: Machine, node: ast.Try, frame: Frame) -> list[ast.ExceptHandler]:
+    """The handlers that may run for what may raise in the body; what they surely take is settled."""
+    found = list(node.handlers) if m.may_raise else []
+    if m.may_lack:
+        lacking = Raised("ModuleNotFoundError", "", frame.site(node))
+        for handler in node.handlers:
+            caught = _catches(m, handler, frame, lacking)
+            if caught is not False and handler not in found:
+                found.append(handler)
+            if caught is True:
+                m.may_lack = False
+                break
+    anything = Raised("BaseException", "", frame.site(node))
+    if any(_catches(m, handler, frame, anything) or _is_exception(handler) for handler in node.handlers):
+        m.may_raise = False
+    return found
+
+
+def _is_exception(handler: ast.ExceptHandler) -> bool:
+    return isinstance(handler.type, ast.Name) and handler.type.id == "Exception"
+
+
 def _perhaps_handled(
     m: Machine,
     node: ast.Try,
     frame: Frame,
-    before: Names,
-    trail: tuple[list[tuple[str, Value | None, Value]], Trail],
-    clock: int,
+    handlers: list[ast.ExceptHandler],
+    state: tuple[Names, list[tuple[str, Value | None, Value]], Trail, int],
     outcome: Outcome,
     error: Raised | None,
 ) -> Outcome:
-    """Something in the body may raise that is not known here: any handler may run, from any state in between."""
+    """Something in the body may raise that is not known here: a handler may run, from any state in between."""
+    before, names, changes, clock = state
 
     def went_well() -> Outcome:
         if error is not None:
@@ -603,13 +633,13 @@ def _perhaps_handled(
 
     def handled(handler: ast.ExceptHandler) -> Run:
         def run() -> Outcome:
-            frame.scope.names = _any_time(before, trail[0])
-            m.heap.blur(trail[1], clock)
+            frame.scope.names = _any_time(before, names)
+            m.heap.blur(changes, clock)
             return _run_handler(m, handler, frame, Value(Free("an exception")), None)
 
         return run
 
-    runs = [handled(handler) for handler in node.handlers]
+    runs = [handled(handler) for handler in handlers]
     if outcome is not Outcome.GONE:
         runs.insert(0, went_well)
         return fork(m, runs, frame)

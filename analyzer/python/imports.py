@@ -181,7 +181,7 @@ def _check(m: Machine, name: str, site: Site) -> None:
     """Note that an import may fail, or raise when it surely does."""
     known = m.index.importable(name)
     if known is None:
-        m.may_raise = True
+        m.may_lack = True
     elif known is False:
         parent, _, child = name.rpartition(".")
         if parent and m.index.find(parent) is not None and m.index.stand_in(parent) is None:

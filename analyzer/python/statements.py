@@ -154,11 +154,13 @@ def _exception_name(node: ast.expr) -> str:
 def _assert(m: Machine, node: ast.Assert, frame: Frame) -> None:
     test = m.evaluate(node.test, frame)
     m.recorder.decision(m, frame, node.test, "assert", test, node)
-    if truth(test) is Truth.FALSE:
+    found = truth(test)
+    if found is Truth.FALSE:
         message = ""
         if node.msg is not None:
-            message = node.msg.value if isinstance(node.msg, ast.Constant) else source_text(node.msg)
-        raise Raised("AssertionError", str(message), frame.site(node))
+            message = str(node.msg.value) if isinstance(node.msg, ast.Constant) else source_text(node.msg)
+        raise Raised("AssertionError", message, frame.site(node))
+    m.may_raise = m.may_raise or found is not Truth.TRUE
 
 
 def _global(m: Machine, node: ast.Global | ast.Nonlocal, frame: Frame) -> None:

@@ -39,7 +39,7 @@ def assign(m: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
         Raised: what the unpacking or the owner of the target raises.
     """
     if isinstance(target, ast.Name):
-        stored = m.under_control(value)
+        stored = m.under_control(value, local=not frame.is_module and target.id not in frame.scope.outer)
         if stored.tainted:
             stored = m.place(stored, frame.site(target), "")
         name(m, frame, target.id, stored)

@@ -42,6 +42,10 @@ class Origin(Enum):
     JOIN = "join"  # several of the above
 
 
+REST = "rest"
+"""What a control node says of the statements after an early return: they run only if it was not taken."""
+
+
 class Provenance:
     """Where a value comes from: a directed acyclic graph back to the doors.
 
@@ -61,6 +65,9 @@ class Provenance:
         key: Any = None,
         written: Any = None,
     ) -> None:
+        self.door: bool
+        self.direct: bool
+        self.checks: tuple[Provenance, ...]
         self.written = written
         """For an argument: its node and the frame that it is written in."""
         self.kind = kind

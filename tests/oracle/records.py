@@ -150,7 +150,8 @@ def _judge_data(data: Any, want: Any, raises: str | None) -> str:
     if raises is not None:
         return "wrong"
     if isinstance(data, Dict):
-        return _keyed({str(key): item for key, (_, item) in data.items.items()}, data.open, want)
+        sure = {str(key): item for key, (_, item) in data.items.items() if key not in data.maybe}
+        return _keyed(sure, data.open, want)
     if isinstance(data, (List, tuple)):
         items = data.items if isinstance(data, List) else data
         return _ordered(list(items), isinstance(data, List) and data.open, want)

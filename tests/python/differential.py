@@ -18,7 +18,7 @@ from tests.oracle.records import SITE, judge, machine, outcome
 CAPABILITIES = ("7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1")
 
 #: Run by the real interpreter: imports the program afresh for each capability and asks it.
-_REAL = '''
+_REAL = """
 import contextlib, io, json, os, sys, types
 root, spec = sys.argv[1], json.loads(sys.argv[2])
 os.environ.clear(); os.environ.update(spec["environment"])
@@ -56,11 +56,14 @@ for text in spec["capabilities"]:
         elif name.startswith("VALUE"): found[name] = plain(vars(case)[name])
     answers[text] = found
 print(json.dumps(answers))
-'''
+"""
 
 
 def execute(
-    root: Path, cuda: str = "13.0", environment: Mapping[str, str] = {}, capabilities: tuple[str, ...] = CAPABILITIES
+    root: Path,
+    cuda: str = "13.0",
+    environment: Mapping[str, str] = {},
+    capabilities: tuple[str, ...] = CAPABILITIES,
 ) -> dict[str, dict[str, Any]]:
     """What ``case.py`` under ``root`` answers: capability to name to value, or ``{"raises": {"type": …}}``.
 
