@@ -215,6 +215,8 @@ def carries(value: Value, depth: int = 3) -> bool:
         return any(carries(item, depth - 1) for item in data.items[:64])
     if isinstance(data, Dict):
         return any(carries(item, depth - 1) for _, item in list(data.items.values())[:64])
+    if isinstance(data, Set):
+        return any(carries(item, depth - 1) for item in list(data.items.values())[:64])
     return False
 
 
@@ -664,9 +666,21 @@ def symbolic_instance(m: Machine, of: Class) -> Value:
             instance.attributes[name] = (
                 attribute if once else join([attribute, Value(Free("may be set again"))])
             )
+        elif isinstance(data, (List, Set, Dict)) and carries(attribute):
+            instance.attributes[name] = Value(_opened(data), attribute.source)
+            m.recorder.stored(name)
         elif isinstance(data, (Function, Class, Instance, Handle, Module, Partial, Bound)):
             instance.attributes[name] = attribute
     return value
+
+
+def _opened(data: List | Set | Dict) -> List | Set | Dict:
+    """A copy of a container to which others may have added."""
+    if isinstance(data, List):
+        return List(list(data.items), open=True)
+    if isinstance(data, Set):
+        return Set(dict(data.items), open=True)
+    return Dict(dict(data.items), open=True)
 
 
 def free_arguments(m: Machine, function: Function, frame: Frame, receiver: Value | None) -> None:

@@ -15,12 +15,15 @@ from analyzer.python.values import (
     Bound,
     Choice,
     Class,
+    Dict,
     Free,
     Function,
     Instance,
     Lazy,
+    List,
     Partial,
     Raised,
+    Set,
     Site,
     Unknown,
     Value,
@@ -29,6 +32,8 @@ from analyzer.python.values import (
 
 #: A name that stands in more files than this is too common to be followed by name alone.
 COMMON = 60
+#: The same for names of callers, which are followed by name upwards.
+RARE = 12
 #: Steps that a call is worth which no answer of the device goes into: of what makes builds, of other code.
 BUILD_STEPS = 30_000
 HELPER_STEPS = 3_000
@@ -67,6 +72,8 @@ class Interest:
     words: Mapping[str, frozenset[str]]
     names: set[str] = field(default_factory=set)
     builders: set[str] = field(default_factory=set)
+    callers: set[str] = field(default_factory=set)
+    """Names of functions that lead to a build: walked for the ways to it."""
     common: dict[str, int] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
 
@@ -91,16 +98,31 @@ class Interest:
         group.add(name)
         return True
 
+    def add_caller(self, name: str) -> None:
+        """Look for callers of a function that leads to a build, unless its name says too little."""
+        if len(name) >= 6 and not name.startswith("__") and len(self.where.get(name, ())) <= RARE:
+            self.callers.add(name)
+
+    @property
+    def size(self) -> int:
+        """How many names are followed."""
+        return len(self.names) + len(self.builders) + len(self.callers)
+
+    @property
+    def every(self) -> set[str]:
+        """All names that are followed."""
+        return self.names | self.builders | self.callers
+
     def files(self) -> list[str]:
         """The files that hold any name of interest, in order."""
         found: set[str] = set()
-        for name in self.names | self.builders:
+        for name in self.every:
             found.update(self.where.get(name, ()))
         return sorted(found)
 
     def lines(self, file: str) -> list[int]:
         """The lines of a file (from 1) on which a name of interest stands."""
-        present = (self.names | self.builders) & self.words[file]
+        present = self.every & self.words[file]
         if not present:
             return []
         pattern = re.compile(rb"\b(?:" + b"|".join(sorted(re.escape(n.encode()) for n in present)) + rb")\b")
@@ -123,17 +145,45 @@ def run(survey: Survey, interest: Interest) -> None:
     machine.follow = _policy(machine, interest)
     seen: dict[str, int] = {}
     while True:
-        size = len(interest.names) + len(interest.builders)
+        size = interest.size
+        every = interest.every
         for file in interest.files():
-            present = len((interest.names | interest.builders) & interest.words[file])
+            present = len(every & interest.words[file])
             if seen.get(file) == present:
                 continue
             seen[file] = present
             _walk_file(survey, interest, file)
         for name in sorted(survey.observer.attributes):
             interest.add(name)
-        if len(interest.names) + len(interest.builders) == size:
+        for name in sorted(leading_to_builds(survey)):
+            interest.add_caller(name.rpartition(".")[2])
+        if interest.size == size:
             return
+
+
+def leading_to_builds(survey: Survey) -> set[str]:
+    """The dotted names of functions from which calls lead to a build or to what a build exports."""
+    callers: dict[str, set[str]] = {}
+    reached: set[str] = set()
+    for call in survey.observer.calls:
+        if call.kind == "exports":
+            reached.add(call.caller)
+        elif call.kind in ("calls", "method"):
+            callers.setdefault(call.callee, set()).add(call.caller)
+    for (module, qualname), walked in survey.walked.items():
+        if walked.value is not None and any(
+            isinstance(option.data, Instance) and option.data.maker for option in _options(walked.value)
+        ):
+            reached.add(survey.machine.defined[module][qualname].dotted)
+    collectors = contracts.collectors()
+    pending = list(reached)
+    while pending:
+        name = pending.pop()
+        for caller in callers.get(name, set()) | callers.get(name.rpartition(".")[2], set()):
+            if caller not in reached and caller not in collectors:
+                reached.add(caller)
+                pending.append(caller)
+    return reached
 
 
 def _policy(m: Machine, interest: Interest) -> calls.Follow:
@@ -221,13 +271,29 @@ def _note_names(names: Mapping[str, Value], interest: Interest) -> None:
             interest.add(name)
 
 
-def _answers(value: Value) -> bool:
-    """Whether a value carries an answer of the device, rather than only hanging on a decision."""
+def _answers(value: Value, depth: int = 2) -> bool:
+    """Whether a value, or an item in it, is an answer of the device, rather than only hanging on a decision."""
+    data = value.data
+    if depth > 0 and any(_answers(item, depth - 1) for item in _items(data)):
+        return True
     if value.source is None or not value.source.door:
         return False
     if isinstance(value.data, Free):
         return value.source.direct and value.data.boolean
     return not isinstance(value.data, Unknown)
+
+
+def _items(data: object) -> list[Value]:
+    """What a container holds, as far as a look at it is worth."""
+    if isinstance(data, tuple):
+        return list(data[:32])
+    if isinstance(data, List):
+        return data.items[:32]
+    if isinstance(data, Dict):
+        return [item for _, item in list(data.items.values())[:32]]
+    if isinstance(data, Set):
+        return list(data.items.values())[:32]
+    return []
 
 
 def _applies(value: Value, interest: Interest) -> bool:
