@@ -17,7 +17,7 @@ from analyzer.model import Effect, Loss
 Macros = Mapping[str, Sequence[tuple[str, Macro]]]
 
 #: From the gravest to the mildest, for the choice among several references.
-_GRAVITY: tuple[Effect, ...] = ("raises", "empty_kernel", "lost_sync", "excluded", "degraded", "none")
+GRAVITY: tuple[Effect, ...] = ("raises", "empty_kernel", "lost_sync", "excluded", "degraded", "none")
 _ERROR = re.compile(r"\s*#\s*error\b\s*(.*)", re.DOTALL)
 _STATIC_ASSERT = re.compile(r"\b(?:static_assert|_Static_assert)\s*(?=\()")
 _FALSE = re.compile(r"\s*\(\s*(?:false|0)\s*[,)]")
@@ -85,7 +85,7 @@ class Guards:
         if found is None or not self._pairs:
             return Guarded("none")
         answers = [pair.at(line, *found) for pair in self._pairs]
-        worst = min(answers, key=lambda answer: _GRAVITY.index(answer.effect))
+        worst = min(answers, key=lambda answer: GRAVITY.index(answer.effect))
         if worst.effect in ("excluded", "degraded", "lost_sync") and self._follows_a_reference(found[0]):
             return Guarded("none", (), None, None, worst.function, worst.kind)
         return worst

@@ -1,0 +1,128 @@
+"""What each export of a build can run: functions, kernels, guarded places, and the ways to them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from analyzer.cuda.bindings import Export, exports
+from analyzer.cuda.program import Program, Symbol
+from analyzer.cuda.reach import Hop, Reach, reach
+
+Mark = tuple[str, int]
+"""A guarded place: file and line of its directive."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Function:
+    """A definition by its qualified name and place; ``kind`` as in ``functions.Kind``."""
+
+    name: str
+    kind: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One step of what leads from an export to a kernel or a guard; ``source`` is None at the export."""
+
+    source: Function | None
+    target: Function
+    kind: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """One export of a build and what it can run.
+
+    ``marks`` are the guarded places inside what it can run, each with the definition that holds it;
+    ``ways`` lead from the export to its kernels and to those definitions. ``doubtful``: some definition on
+    the way was not read for certain.
+    """
+
+    export: Export
+    functions: tuple[Function, ...]
+    kernels: tuple[Function, ...]
+    marks: tuple[tuple[Mark, Function], ...]
+    ways: tuple[Way, ...]
+    doubtful: bool
+
+
+def reached(program: Program, spans: Mapping[str, Sequence[tuple[int, int, int]]]) -> tuple[Reached, ...]:
+    """Every export of the program's files with what it can run.
+
+    ``spans`` holds, for each file, the line of each guard and the lines from there to the end of what it
+    decides.
+    """
+    found: dict[tuple[str, str, int], Export] = {}
+    for file in program.files:
+        for export in exports(file, program.macros):
+            found.setdefault((export.name, export.file, export.line), export)
+    return tuple(_reached(program, export, spans) for export in found.values())
+
+
+def _reached(
+    program: Program, export: Export, spans: Mapping[str, Sequence[tuple[int, int, int]]]
+) -> Reached:
+    run = reach(program, export.function, export.file)
+    marks = _marks(run, spans)
+    ends = [*run.kernels, *(symbol for _, symbol in marks)]
+    return Reached(
+        export,
+        _functions(run.functions),
+        _functions(run.kernels),
+        tuple((mark, _function(symbol)) for mark, symbol in marks),
+        _ways(run, ends),
+        run.doubtful,
+    )
+
+
+def _marks(run: Reach, spans: Mapping[str, Sequence[tuple[int, int, int]]]) -> list[tuple[Mark, Symbol]]:
+    """The guards that stand in reached definitions, or around them; each with the innermost definition."""
+    by_file: dict[str, list[Symbol]] = defaultdict(list)
+    for symbol in run.hops:
+        if symbol.file in spans and symbol.kind != "macro":
+            by_file[symbol.file].append(symbol)
+    found: list[tuple[Mark, Symbol]] = []
+    for file in sorted(by_file):
+        symbols = sorted(by_file[file], key=_size)
+        for line, first, last in spans[file]:
+            holder = next((s for s in symbols if _meets(s, first, last)), None)
+            if holder is not None:
+                found.append(((file, line), holder))
+    return found
+
+
+def _size(symbol: Symbol) -> tuple[int, int, bool]:
+    own = symbol.definition
+    return own.end_line - own.header_line, own.line, not symbol.is_function
+
+
+def _meets(symbol: Symbol, first: int, last: int) -> bool:
+    own = symbol.definition
+    return own.header_line <= last and first <= own.end_line
+
+
+def _ways(run: Reach, ends: Iterable[Symbol]) -> tuple[Way, ...]:
+    hops: dict[Hop, None] = {}
+    for end in ends:
+        here: Symbol | None = end
+        way: list[Hop] = []
+        while here is not None and run.hops[here] not in hops:
+            way.append(run.hops[here])
+            here = run.hops[here].source
+        hops.update(dict.fromkeys(reversed(way)))
+    ways = (Way(_function(h.source) if h.source else None, _function(h.target), h.way, h.line) for h in hops)
+    return tuple(dict.fromkeys(ways))
+
+
+def _functions(symbols: Iterable[Symbol]) -> tuple[Function, ...]:
+    return tuple(dict.fromkeys(_function(symbol) for symbol in symbols))
+
+
+def _function(symbol: Symbol) -> Function:
+    own = symbol.definition
+    return Function(own.qualified, symbol.kind, symbol.file, own.line)

@@ -1,0 +1,363 @@
+"""From builds to guard gates, and to what each of their exports can run.
+
+Every source of a build is walked once for all architectures (``preprocess``); the branches whose lines
+do not survive alike on all of them are the build's guards. A guard is one gate however many builds meet it.
+
+Header libraries hold guards by the thousand, most of them in instruction wrappers that nothing calls.
+So that a report stays readable, guards are gates of their own only where an export can run into them, or
+where they stand in a kernel. All others of one file that have the same condition, verdict and effect are
+collapsed into one gate at the first of them, with their number as ``count``; its effect is ``none`` as
+long as no export of any build reaches them, since nobody can meet what nobody can run.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from analyzer.archs import Spelling, find
+from analyzer.cuda.activity import Configuration, Unit
+from analyzer.cuda.directives import FileDirectives, facts
+from analyzer.cuda.exported import Function, Reached, Way, reached
+from analyzer.cuda.gates import GuardGate, Mark, Seen, gates
+from analyzer.cuda.guards import Bits, Draft, Finder
+from analyzer.cuda.passes import device_pass, host_pass
+from analyzer.cuda.preprocess import Memory, walk
+from analyzer.cuda.processes import parallel
+from analyzer.cuda.program import Program, Reader, inactive
+from analyzer.model import Unresolved
+from analyzer.tree.files import UnreadableFileError
+
+__all__ = ["BuildUnits", "CudaResult", "ExportReach", "Function", "GuardGate", "Way", "analyse"]
+
+#: Sources that nvcc compiles as CUDA; the host compiler alone sees all others (nvcc manual, "Supported
+#: input file suffixes").
+_CUDA = (".cu",)
+#: Builds that share what was worked out about files; fixed, so that results do not depend on the processes.
+_CHUNK = 8
+
+
+@dataclass(frozen=True, slots=True)
+class BuildUnits:
+    """One build as the compiler sees it.
+
+    ``include_dirs`` are those inside the tree, in order. ``macros`` and ``flags`` are by architecture name:
+    the ``-D`` macros, and further flags that bear on predefined macros (``-std=c++17``). ``spelling`` says
+    how the build names each architecture, hypothetically where the build itself raises; an architecture
+    without one is compiled under its plain name. ``cuda`` is the toolkit's release.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    macros: Mapping[str, Mapping[str, str]]
+    spelling: Mapping[str, Spelling]
+    cuda: tuple[int, int]
+    flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def spelled(self, arch: str) -> Spelling:
+        """How the build names the architecture."""
+        return self.spelling.get(arch) or Spelling(find(arch).number)
+
+    def asked(self, arch: str) -> tuple[str, ...]:
+        """The compiler flags for an architecture, ``-D`` among them."""
+        defined = (f"-D{name}={value}" for name, value in self.macros.get(arch, {}).items())
+        return (*self.flags.get(arch, ()), *defined)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReach:
+    """What one export of a build can run.
+
+    ``guards`` are the ids of the gates inside it; ``ways`` lead to its kernels and to what holds those
+    gates (``held_by``: gate id to that definition). ``doubtful``: something on the way was not read for certain.
+    """
+
+    build: str
+    name: str
+    function: str
+    file: str
+    line: int
+    module: str | None
+    kernels: tuple[Function, ...]
+    functions: tuple[Function, ...]
+    guards: tuple[str, ...]
+    held_by: Mapping[str, Function]
+    ways: tuple[Way, ...]
+    doubtful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CudaResult:
+    """The guards and exports of all builds.
+
+    ``files`` are the tree's files that each build's units include; ``directives`` the number of
+    architecture-dependent ``#if`` and ``#elif`` lines of each file that was read.
+    """
+
+    guards: tuple[GuardGate, ...]
+    exports: tuple[ExportReach, ...]
+    files: Mapping[str, tuple[str, ...]]
+    directives: Mapping[str, int]
+    unresolved: tuple[Unresolved, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What all builds are analysed for."""
+
+    archs: tuple[str, ...]
+    target: str
+    references: tuple[str, ...]
+
+    @property
+    def bits(self) -> Bits:
+        """The passes by bit: one for each architecture in order, then the host's."""
+        bit = {name: 1 << index for index, name in enumerate(self.archs)}
+        references = tuple(bit[name] for name in self.references if name in bit)
+        return Bits((1 << len(self.archs)) - 1, bit[self.target], references)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What one build's units told."""
+
+    name: str
+    drafts: tuple[Draft, ...]
+    exports: tuple[Reached, ...]
+    files: tuple[str, ...]
+    dependent: Mapping[str, frozenset[int]]
+    unresolved: tuple[Unresolved, ...]
+
+
+class Files:
+    """The tree as the preprocessor asks for it; every file is read once."""
+
+    def __init__(self, read: Callable[[str], bytes], exists: Callable[[str], bool]) -> None:
+        self._read, self._exists = read, exists
+        self._bytes: dict[str, bytes | None] = {}
+        self._facts: dict[str, FileDirectives | None] = {}
+        self._there: dict[str, bool] = {}
+
+    def load(self, path: str) -> bytes:
+        """The bytes of a file that was found to be readable."""
+        return self._read(path)
+
+    def facts(self, path: str) -> FileDirectives | None:
+        """The directives of a file; None where it cannot be read."""
+        if path not in self._facts:
+            try:
+                self._facts[path] = facts(self._read(path)) if self.exists(path) else None
+            except (OSError, UnreadableFileError):
+                self._facts[path] = None
+        return self._facts[path]
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file at that path."""
+        if path not in self._there:
+            self._there[path] = self._exists(path)
+        return self._there[path]
+
+
+class Analysis:
+    """Analyses builds one after another; what it knows about files serves them all."""
+
+    def __init__(
+        self, read: Callable[[str], bytes], exists: Callable[[str], bool], settings: Settings
+    ) -> None:
+        self.settings = settings
+        self.sources = Files(read, exists)
+        self.memory = Memory()
+        self.reader = Reader(self.sources.load)
+
+    def chunk(self, builds: Sequence[BuildUnits]) -> list[BuildResult]:
+        """The results of some builds, in order."""
+        finder = Finder(self.reader, self.settings.bits)
+        return [self._build(build, finder) for build in builds]
+
+    def _build(self, build: BuildUnits, finder: Finder) -> BuildResult:
+        units, unresolved = self._walk(build)
+        drafts = finder.guards(units)
+        spans: dict[str, list[tuple[int, int, int]]] = {}
+        for draft in drafts:
+            spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
+        exports = reached(self._link(units), spans) if units else ()
+        dependent: dict[str, set[int]] = {}
+        for unit in units:
+            unresolved += [Unresolved(m.file, m.line, m.header, "not in the tree") for m in unit.missing]
+            for path, activity in unit.files.items():
+                lines = {b.line for b in activity.branches if b.arch_dependent and b.condition}
+                dependent.setdefault(path, set()).update(lines)
+        return BuildResult(
+            build.name,
+            drafts,
+            exports,
+            tuple(dict.fromkeys(path for unit in units for path in unit.files)),
+            {path: frozenset(lines) for path, lines in dependent.items()},
+            tuple(unresolved),
+        )
+
+    def _walk(self, build: BuildUnits) -> tuple[list[Unit], list[Unresolved]]:
+        units: list[Unit] = []
+        unresolved: list[Unresolved] = []
+        for source in dict.fromkeys(build.sources):
+            if self.sources.facts(source) is None:
+                unresolved.append(Unresolved(source, 1, build.name, "the source is not in the tree"))
+                continue
+            cuda = source.endswith(_CUDA)
+            passes = self._passes(build, cuda)
+            implicit = None if cuda else ()
+            found = walk(
+                source, self.sources, build.include_dirs, passes, memory=self.memory, implicit=implicit
+            )
+            units.append(found)
+        return units, unresolved
+
+    def _passes(self, build: BuildUnits, cuda: bool) -> list[Configuration]:
+        """One pass for each architecture, then the host's; a source that is no CUDA has host passes only."""
+        release = f"{build.cuda[0]}.{build.cuda[1]}"
+        archs = self.settings.archs
+        host = host_pass(
+            [build.spelled(arch) for arch in archs], build.asked(self.settings.target), cuda=release
+        )
+        if not cuda:
+            return [*(host_pass((), build.asked(arch), cuda=release) for arch in archs), host]
+        device = (device_pass(build.spelled(arch), build.asked(arch), cuda=release) for arch in archs)
+        return [*device, host]
+
+    def _link(self, units: Sequence[Unit]) -> Program:
+        """The units as host, references and target compile them: whatever any of these passes can run."""
+        bits = self.settings.bits
+        passes = (bits.device + 1, *bits.references, bits.target)
+        seen = {
+            (activity.path, inactive(activity, bit)): None
+            for unit in units
+            for activity in unit.files.values()
+            for bit in passes
+        }
+        return Program(self.reader.file(*key) for key in seen)
+
+
+def analyse(
+    builds: Sequence[BuildUnits],
+    read: Callable[[str], bytes],
+    exists: Callable[[str], bool],
+    archs: Sequence[str],
+    target: str,
+    references: Sequence[str],
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> CudaResult:
+    """The guards of these builds, and what their exports can run.
+
+    Args:
+        builds: their names are unique.
+        read: the bytes of a file of the tree, by path; raises ``OSError`` or ``UnreadableFileError`` where it cannot
+            be read.
+        exists: whether the tree has a file (no folder) at a path.
+        archs: names of all architectures that a verdict is wanted for, ``target`` and ``references`` among them.
+        target: the architecture in question.
+        references: those that it is compared with.
+        jobs: how many processes; more than one only if ``read`` and ``exists`` can be pickled.
+        progress: told the number of builds done and of all builds.
+
+    The result does not depend on ``jobs``.
+    """
+    settings = Settings(tuple(archs), target, tuple(references))
+    chunks = [list(builds[at : at + _CHUNK]) for at in range(0, len(builds), _CHUNK)]
+    results: list[BuildResult] = []
+    for done in _run(chunks, read, exists, settings, jobs):
+        results += done
+        if progress is not None:
+            progress(len(results), len(builds))
+    return _result(results, settings)
+
+
+def _run(
+    chunks: Sequence[list[BuildUnits]],
+    read: Callable[[str], bytes],
+    exists: Callable[[str], bool],
+    settings: Settings,
+    jobs: int,
+) -> Iterator[list[BuildResult]]:
+    """The results chunk by chunk, in order."""
+    make = partial(_worker, read, exists, settings)
+    if jobs > 1 and len(chunks) > 1 and _picklable(make):
+        yield from parallel(chunks, make, jobs)
+        return
+    work = make()
+    for chunk in chunks:
+        yield work(chunk)
+
+
+def _worker(
+    read: Callable[[str], bytes], exists: Callable[[str], bool], settings: Settings
+) -> Callable[[list[BuildUnits]], list[BuildResult]]:
+    return Analysis(read, exists, settings).chunk
+
+
+def _picklable(value: object) -> bool:
+    try:
+        pickle.dumps(value)
+    except Exception:  # whatever a class raises that cannot be pickled
+        return False
+    return True
+
+
+def _result(results: Sequence[BuildResult], settings: Settings) -> CudaResult:
+    """All builds together."""
+    drafts: dict[Mark, list[tuple[str, Draft]]] = defaultdict(list)
+    reached_by: dict[Mark, dict[str, None]] = defaultdict(dict)
+    directives: dict[str, set[int]] = defaultdict(set)
+    for result in results:
+        for draft in result.drafts:
+            drafts[draft.file, draft.line].append((result.name, draft))
+        for export in result.exports:
+            for mark, _ in export.marks:
+                reached_by[mark][result.name] = None
+        for path, lines in result.dependent.items():
+            directives[path] |= lines
+    silent = {result.name for result in results if not result.exports}
+    seen = [
+        Seen(tuple(rows), tuple(reached_by.get(mark, ())), silent.isdisjoint(build for build, _ in rows))
+        for mark, rows in drafts.items()
+    ]
+    guards, ids = gates(seen, settings.archs, settings.target, settings.references)
+    unresolved = {found for result in results for found in result.unresolved}
+    unresolved |= {
+        Unresolved(draft.file, draft.line, draft.code, draft.reason)
+        for rows in drafts.values()
+        for _, draft in rows
+        if draft.unknown
+    }
+    return CudaResult(
+        guards,
+        tuple(_export(result.name, export, ids) for result in results for export in result.exports),
+        {result.name: result.files for result in results},
+        {path: len(directives[path]) for path in sorted(directives)},
+        tuple(sorted(unresolved)),
+    )
+
+
+def _export(build: str, found: Reached, ids: Mapping[Mark, str]) -> ExportReach:
+    held_by: dict[str, Function] = {}
+    for mark, function in found.marks:
+        held_by.setdefault(ids[mark], function)
+    own = found.export
+    return ExportReach(
+        build=build,
+        name=own.name,
+        function=own.function,
+        file=own.file,
+        line=own.line,
+        module=own.module,
+        kernels=found.kernels,
+        functions=found.functions,
+        guards=tuple(held_by),
+        held_by=held_by,
+        ways=found.ways,
+        doubtful=found.doubtful,
+    )
