@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -839,6 +840,8 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
         if data.open:
             return Value(Free(f"the key {wanted!r} may exist"), source)
         raise Raised("KeyError", repr(wanted), site)
+    if isinstance(data, re.Match) and isinstance(key.data, (int, str)):
+        return library.pure(m, data.group, site, [key], {}, "group").derived(source)
     if isinstance(data, (List, tuple, str, bytes)):
         items: Any = data.items if isinstance(data, List) else data
         if isinstance(data, List) and data.open:

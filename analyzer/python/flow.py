@@ -86,8 +86,7 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
     sides = (node.body, node.orelse)
     if found is Truth.TRUE or found is Truth.FALSE:
         taken, skipped = sides if found is Truth.TRUE else sides[::-1]
-        with m.controlled(gate):
-            outcome = m.execute(taken, frame)
+        outcome = _under(m, taken, frame, gate)()
         if outcome is Outcome.NORMAL and gate is not None and gate.door:
             _mark_untouched(skipped, frame, gate)
             if leaves(skipped) and not raises(skipped):
@@ -97,11 +96,17 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
 
 
 def _under(m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | None) -> Run:
-    """Running statements under a decision."""
+    """Running statements under a decision. What they bind hangs on it for those who come after them."""
 
     def run() -> Outcome:
-        with m.controlled(gate):
+        if gate is None or not gate.door:
             return m.execute(body, frame)
+        inside = returning(body)
+        with m.controlled(gate, inside):
+            outcome = m.execute(body, frame)
+        if inside and outcome is Outcome.NORMAL:
+            _mark_names(stored_in(body)[0], frame, gate)
+        return outcome
 
     return run
 
@@ -203,19 +208,25 @@ def merge(ends: list[Names], gate: Provenance | None = None, found: Truth = Trut
     return merged
 
 
-def _mark_untouched(skipped: list[ast.stmt], frame: Frame, gate: Provenance) -> None:
-    """What the side not taken would have set owes its present value to the decision."""
-    names, attributes = stored_in(skipped)
+def _mark_names(names: set[str], frame: Frame, gate: Provenance) -> None:
+    """What a side of a decision binds, or would have bound, owes its present value to the decision."""
+    control = Provenance(Origin.CONTROL, (gate,))
     for name in names:
         value = frame.scope.names.get(name)
         if value is not None and not isinstance(value.data, Lazy):
-            frame.scope.names[name] = value.derived(gate)
+            frame.scope.names[name] = value.derived(control)
+
+
+def _mark_untouched(skipped: list[ast.stmt], frame: Frame, gate: Provenance) -> None:
+    """What the side not taken would have set owes its present value to the decision."""
+    names, attributes = stored_in(skipped)
+    _mark_names(names, frame, gate)
     for root, attr in attributes:
         owner = frame.scope.names.get(root)
         if owner is not None and isinstance(owner.data, Instance):
             value = owner.data.attributes.get(attr)
             if value is not None and not isinstance(value.data, Lazy):
-                owner.data.attributes[attr] = value.derived(gate)
+                owner.data.attributes[attr] = value.derived(Provenance(Origin.CONTROL, (gate,)))
 
 
 _STORED: dict[int, tuple[list[ast.stmt], tuple[set[str], set[tuple[str, str]]]]] = {}
@@ -262,10 +273,17 @@ def leaves(body: list[ast.stmt]) -> bool:
     return False
 
 
+_RETURNING: dict[int, tuple[list[ast.stmt], str]] = {}
+
+
 def returning(body: list[ast.stmt]) -> str:
     """:data:`~analyzer.python.values.REST` if statements that leave do so by ``return`` or ``raise`` alone."""
+    known = _RETURNING.get(id(body))
+    if known is not None and known[0] is body:
+        return known[1]
     jumps = any(isinstance(node, (ast.Break, ast.Continue)) for statement in body for node in ast.walk(statement))
-    return "" if jumps else REST
+    _RETURNING[id(body)] = body, "" if jumps else REST
+    return _RETURNING[id(body)][1]
 
 
 def raises(body: list[ast.stmt]) -> bool:
@@ -310,15 +328,34 @@ def run_for(m: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> Outcome:
             element = _any_element(source)
             alive = _repeat(m, node, frame, loop, lambda: stores.assign(m, node.target, element, frame))
         else:
-            alive = True
-            for element in elements:
-                stores.assign(m, node.target, element, frame)
-                alive = _turn(m, node, frame, loop)
-                if not alive:
-                    break
+            alive = _each_turn(m, node, frame, loop, source, elements)
     finally:
         frame.loops.pop()
     return _finish(m, node, frame, loop, alive)
+
+
+def _each_turn(
+    m: Machine,
+    node: ast.For | ast.AsyncFor,
+    frame: Frame,
+    loop: Loop,
+    source: Value,
+    elements: list[Value],
+) -> bool:
+    """One turn for each element; what a turn adds to a list that is looped over gets turns too."""
+    done = 0
+    while done < len(elements):
+        stores.assign(m, node.target, elements[done], frame)
+        done += 1
+        if not _turn(m, node, frame, loop):
+            return False
+        if isinstance(source.data, List):
+            now = expressions.iterate(m, source, frame.site(node.iter))
+            if now is None or done > LOOP_LIMIT:
+                element = _any_element(source)
+                return _repeat(m, node, frame, loop, lambda: stores.assign(m, node.target, element, frame))
+            elements = now
+    return True
 
 
 def _any_element(source: Value) -> Value:

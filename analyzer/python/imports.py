@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from analyzer.python import expressions, stores
+from analyzer.python.syntax import Broken
 from analyzer.python.values import (
     External,
     Free,
@@ -21,6 +22,7 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
+    from analyzer.python.modules import Source
     from analyzer.python.machine import Frame, Machine, ModuleState
 
 
@@ -71,15 +73,31 @@ def run_import_from(m: Machine, node: ast.ImportFrom, frame: Frame) -> None:
         if alias.name == "*":
             _star(m, base, frame)
             continue
-        bind(m, frame, alias.asname or alias.name, _member(m, base, alias.name, site))
+        value = _member(m, base, alias.name, site)
+        if frame.trails and isinstance(value.data, Lazy):
+            # Inside a ``try`` it counts whether the name is there.
+            try:
+                member(m, base, alias.name, site)
+            except Raised as error:
+                if error.kind == "AttributeError":
+                    raise Raised(
+                        "ImportError", f"cannot import name {alias.name!r} from {base!r}", site
+                    ) from None
+                raise
+        bind(m, frame, alias.asname or alias.name, value)
 
 
 def absolute(state: ModuleState, node: ast.ImportFrom) -> str:
     """The dotted name of the module that an import statement names."""
+    return absolute_name(state.source, node)
+
+
+def absolute_name(source: Source, node: ast.ImportFrom) -> str:
+    """The dotted name of the module that an import statement of a source names."""
     if not node.level:
         return node.module or ""
-    parts = state.source.name.split(".")
-    drop = node.level - (1 if state.source.package else 0)
+    parts = source.name.split(".")
+    drop = node.level - (1 if source.package else 0)
     parts = parts[: len(parts) - drop] if drop else parts
     if node.module:
         parts = [*parts, node.module]
@@ -126,6 +144,9 @@ def member(m: Machine, module: str, name: str, site: Site) -> Value:
         return m.call(m.force(hook), [Value(name)], {}, site)
     if name.startswith("__") and name.endswith("__"):
         return Value(Free(f"{child} is not modelled"))
+    parsed = state.source.parsed
+    if parsed.errors or any(isinstance(node, Broken) for node in parsed.module.body):
+        return Value(Free(f"{child} may stand in what could not be read"))
     raise Raised("AttributeError", f"module {module!r} has no attribute {name!r}", site)
 
 

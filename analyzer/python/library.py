@@ -103,7 +103,7 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
         return Value(Free(f"attribute {name} of {data.name}"))
     if isinstance(data, PurePosixPath) and name in _PATH_METHODS:
         return _bound(_PATH_METHODS[name], value, name)
-    if is_constant(data) or isinstance(data, (tuple, range)):
+    if is_constant(data) or isinstance(data, (tuple, range, re.Match)):
         return _constant_attribute(m, value, name, site)
     return Value(Free(f"attribute {name}"), value.source)
 
@@ -577,6 +577,10 @@ def _str(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
         return Value(str(value.data), value.source)
     if isinstance(value.data, Unknown):
         return value
+    try:
+        return Value(str(plain(value)), value.source)
+    except ValueError:
+        pass
     text = text_of(m, value)
     return Value(text if text is not None else Free("a text"), value.source)
 
@@ -608,6 +612,27 @@ def _nothing(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
 
 def _same(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     return _first(args)
+
+
+def _extreme(pick: Callable[..., Any]) -> Callable[[Machine, Site, Args, Keywords], Value]:
+    """``min`` or ``max``, which may be given a function that ranks."""
+
+    def run(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+        from analyzer.python import expressions
+
+        if "key" not in keywords:
+            return pure(m, pick, site, args, keywords, pick.__name__)
+        elements = args if len(args) > 1 else expressions.iterate(m, _first(args), site)
+        source = combine(*(value.source for value in args))
+        if not elements:
+            return m.unknown(f"{pick.__name__} of elements that are not known", site, source)
+        ranks = [m.call(keywords["key"], [element], {}, site) for element in elements]
+        place = pure(
+            m, lambda *given: given.index(pick(given)), site, [Value(rank.data, rank.source) for rank in ranks], {}
+        )
+        return elements[place.data].derived(source, place.source) if isinstance(place.data, int) else place
+
+    return run
 
 
 def _copied(deep: bool) -> Callable[[Machine, Site, Args, Keywords], Value]:
@@ -857,20 +882,10 @@ def _regex(name: str) -> Callable[[Machine, Site, Args, Keywords], Value]:
                     f"re.{name} of values that are not known", site, combine(*(a.source for a in args))
                 )
             source = combine(*(a.source for a in args))
-            if found is None:
-                return Value(None, source)
-            return Value(Matched(found.group(0), found.groups()), source)
+            return Value(found, source)
         return pure(m, getattr(re, name), site, args, keywords, f"re.{name}")
 
     return run
-
-
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """A match of a regular expression."""
-
-    whole: str
-    groups: tuple[str | None, ...]
 
 
 def _warn(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
@@ -909,8 +924,8 @@ _SIMPLE: dict[str, Callable[[Machine, Site, Args, Keywords], Value]] = {
     "int": _real(int),
     "float": _real(float),
     "abs": _real(abs),
-    "min": _real(min),
-    "max": _real(max),
+    "min": _extreme(min),
+    "max": _extreme(max),
     "sum": _real(sum),
     "round": _real(round),
     "pow": _real(pow),

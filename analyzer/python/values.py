@@ -43,7 +43,8 @@ class Origin(Enum):
 
 
 REST = "rest"
-"""What a control node says of the statements after an early return: they run only if it was not taken."""
+"""What a control node says of statements that hang on a decision and are left by ``return`` alone: local names
+that they bind owe nothing to it for those inside, since where it came out otherwise nobody is there to see."""
 
 
 class Provenance:
@@ -388,15 +389,22 @@ def plain(value: Value) -> Any:
     Raises:
         ValueError: some part is not a known constant.
     """
+    try:
+        return _plain(value)
+    except RecursionError:
+        raise ValueError("holds itself, or is nested too deep") from None
+
+
+def _plain(value: Value) -> Any:
     data = value.data
     if is_constant(data):
         return data
     if isinstance(data, tuple):
-        return tuple(plain(item) for item in data)
+        return tuple(_plain(item) for item in data)
     if isinstance(data, List) and not data.open:
-        return [plain(item) for item in data.items]
+        return [_plain(item) for item in data.items]
     if isinstance(data, Dict) and not data.open:
-        return {key: plain(item) for key, (_, item) in data.items.items()}
+        return {key: _plain(item) for key, (_, item) in data.items.items()}
     if isinstance(data, Set) and not data.open:
         return set(data.items)
     raise ValueError("not a known constant")

@@ -1,4 +1,4 @@
-"""Small programs run twice: for real in a process of their own under a simulated torch, and by the evaluator."""
+"""Small programs run twice: for real, in a process of their own under a simulated torch, and evaluated."""
 
 from __future__ import annotations
 

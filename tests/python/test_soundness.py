@@ -1,7 +1,7 @@
 """Random programs: the evaluator equals real execution, and is never certain of what a free input can change.
 
-A program is one function ``ask`` of a few free inputs over the device's capability. With inputs given it must come
-out as in the real interpreter; with free inputs its answer must leave room for every choice of them.
+A program is one function ``ask`` of a few free inputs over the device's capability. With inputs given it must
+come out as in the real interpreter; with free inputs its answer must leave room for every choice of them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ values = st.one_of(
 
 
 @st.composite
-def statements(draw: Callable[..., Any], depth: int, loop: bool) -> list[str]:
+def statements(draw: Callable[..., Any], depth: int, loop: bool) -> list[str]:  # noqa: C901
     kinds = ["set", "set", "append", "item", "attribute", "return", "call", "augment", "remove"]
     if depth:
         kinds += ["if", "if", "if", "for", "try", "while"]
@@ -240,7 +240,7 @@ def shown(value: Value | Raised) -> Any:
 
 @pytest.mark.parametrize("cap", ARCHS)
 def test_random_programs_are_not_trivial(cap: tuple[int, int]) -> None:
-    """The test can fail: a program whose answer hangs on a free input is left open, and one that does not is decided."""
+    """The tests can fail: an answer that hangs on a free input is left open, another is decided."""
     program = PRELUDE + "def ask(p, q):\n    return (1 if p and major == 9 else 2)\n"
     got = ask(evaluator(program, cap), [Value(Free("p")), Value(Free("q"))])
     assert judge(got, 2) == ("undecided" if cap[0] == 9 else "equal")

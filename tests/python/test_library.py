@@ -1,0 +1,95 @@
+"""Built-in functions and the standard library, held against real execution on every capability."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.python.modules import ModuleIndex
+from analyzer.python.values import Raised, plain
+from tests.oracle.records import machine
+from tests.python.differential import answer, check
+
+PROGRAM = """
+    import copy, functools, itertools, math, operator, os, re, shlex, types
+    from importlib.util import find_spec
+    from pathlib import Path
+    import torch
+    major, minor = torch.cuda.get_device_capability()
+    def ask_env(): return os.environ.get("SMG_ARCH", "none"), os.getenv("SMG_UNSET"), "SMG_ARCH" in os.environ
+    def ask_env_item(): return os.environ["SMG_UNSET"]
+    def ask_env_list(): return [tuple(a.split(".")) for a in os.environ["SMG_ARCH"].split(" ")]
+    def ask_env_flag(): return os.environ.get("SMG_FLAG", "0").lower() in ("1", "true")
+    def ask_regex():
+        found = re.match(r"(\\d+)\\.(\\d+)([af]?)", f"{major}.{minor}a")
+        return found.group(1), found.groups(), found is not None
+    def ask_regex_none(): return re.search("x", str(major)) is None
+    def ask_find_all(): return re.findall(r"release (\\d+\\.\\d+),", "tools, release 13.0, V13")
+    def ask_path(): return (Path("a") / "b" / f"{major}.cu").name, Path("y.cu").stem, str(Path("a/b").parent)
+    def ask_join(): return os.path.join("a", f"sm_{major}"), os.path.basename("b.cu"), os.path.splitext("x")
+    def ask_cuda(): return tuple(int(x) for x in torch.version.cuda.split("."))
+    def ask_product(): return list(itertools.product([9, 10], "ab"))[major - 7:]
+    def ask_chain(): return list(itertools.chain([1], (major,)))
+    def ask_math(): return math.ceil(major / 4), math.log2(8), round(major / 3, 2)
+    def ask_int(): return int("12") + int(12.7), float("1.5"), bool(minor), abs(-major), divmod(major, 4)
+    def ask_bad_int(): return int("12a")
+    def ask_hex(): return hex(major), bin(3), ord("a"), chr(97)
+    def ask_map(): return list(map(int, "1 2 3".split())), list(filter(lambda n: n > 9, [9, 10, major]))
+    def ask_copies():
+        a = {"x": [major]}
+        b, c = copy.copy(a), copy.deepcopy(a)
+        a["x"].append(1)
+        a["y"] = 2
+        return b, c
+    def ask_space(): return types.SimpleNamespace(a=major).a
+    def ask_reduce(): return functools.partial(operator.add, major)(1)
+    def ask_find_spec(): return find_spec("surely_not_here_xyz") is None if False else True
+    def ask_is(): return isinstance(major, int), isinstance("x", (int, str)), isinstance((1,), tuple), callable(len)
+    def ask_next(): return next(iter([major, 1])), next((x for x in [1] if x > 5), None)
+    def ask_stop(): return next(iter([]))
+    def ask_split(): return shlex.split(f"-gencode arch=compute_{major}{minor}")
+    def ask_repr(): return repr("a"), str((major, "b")), f"{[major]}", str(None)
+    def ask_sorted(): return sorted({"b": 1, "a": 2}), max([major, 3], key=lambda n: -n), min("ab", "b")
+    def ask_dict(): return dict(a=1, b=major), dict([("k", minor)]), list(dict(a=1).items())
+    def ask_reversed(): return list(reversed([1, major])), list(range(major, 0, -3))
+    def ask_getattr(): return getattr(torch.version, "hip", "x"), re.match("(a)", "ab")[1]
+"""
+
+
+def test_library(tmp_path: Path) -> None:
+    check(tmp_path, PROGRAM, environment={"SMG_ARCH": "9.0a 12.0f", "SMG_FLAG": "True"})
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        'subprocess.check_output([os.path.join("/x", "bin/nvcc"), "--version"], text=True)',
+        'subprocess.run(["nvcc", "-V"], capture_output=True, text=True).stdout',
+        'subprocess.check_output("nvcc --version", shell=True).decode("utf-8")',
+    ],
+)
+def test_the_toolkit_is_asked_by_a_command(ask: str) -> None:
+    text = f"""
+import os, re, subprocess
+from packaging.version import Version
+VERSION = Version(re.findall(r"release (\\d+\\.\\d+),", {ask})[0])
+NEW = VERSION >= Version("12.9")
+"""
+    index = ModuleIndex(["case.py"], lambda _: text.encode())
+    for cuda, new in (("12.8", False), ("13.0", True)):
+        m = machine(index, "12.0", cuda)
+        found = answer(m, "NEW")
+        assert not isinstance(found, Raised)
+        assert plain(found) is new
+        assert found.source is not None
+        assert not found.tainted, "the toolkit is no device answer"
+
+
+def test_an_unknown_command_is_free() -> None:
+    text = "import subprocess\ndef ask(): return subprocess.run(['rocminfo']).returncode == 0\n"
+    m = machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0")
+    found = answer(m, "ask")
+    assert not isinstance(found, Raised)
+    with pytest.raises(ValueError, match="constant"):
+        plain(found)
