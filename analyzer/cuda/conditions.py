@@ -54,7 +54,7 @@ class Remembered:
     included: dict[tuple[str, ...], _Results[tuple[tuple[int, Header | None], ...]]] = field(
         default_factory=dict
     )
-    guards: dict[tuple[str, State], Outcome] = field(default_factory=dict)
+    guards: dict[tuple[str, State, int], Outcome] = field(default_factory=dict)
 
 
 class View:
@@ -161,18 +161,22 @@ class Conditions:
         varies = any(state.varies if state else headers.is_door(name) for name, state in used)
         return Outcome(true, unknown, varies, used, reason)
 
-    def guard(self, name: str) -> Outcome:
-        """The value of an include guard's own ``#ifndef``, for those who have entered the file.
+    def guard(self, name: str, before: int) -> Outcome:
+        """The value of an include guard's own ``#ifndef``.
 
-        Never unknown: only the file itself defines its guard, and whether it is entered was decided.
+        No missing header defines it: only the file itself does. For configurations that perhaps had
+        the file ``before`` and enter it again, it holds: whether to enter was decided already.
         """
         state = self._macros.get(name)
         if state is None:
             return _ALWAYS
-        outcome = self._remembered.guards.get((name, state))
+        key = (name, state, before)
+        outcome = self._remembered.guards.get(key)
         if outcome is None:
-            outcome = Outcome(self._full & ~state.defined, 0, state.varies, ((name, state),))
-            self._remembered.guards[name, state] = outcome
+            unknown = state.unknown & ~before
+            true = self._full & ~(state.defined | unknown)
+            outcome = Outcome(true, unknown, state.varies, ((name, state),), state.reason)
+            self._remembered.guards[key] = outcome
         return outcome
 
     def header(self, directive: Directive) -> tuple[tuple[int, Header | None], ...]:

@@ -102,6 +102,9 @@ class _Parser:
         chosen = self._comma()
         self._take(":")
         other = self._conditional()
+        if isinstance(chosen, Number) and isinstance(other, Number):
+            unsigned = chosen.unsigned or other.unsigned  # the common type of both, whichever is taken
+            chosen, other = _wrap(chosen.value, unsigned), _wrap(other.value, unsigned)
         if isinstance(test, Unknown):
             return chosen if chosen == other else test
         return chosen if test.value else other

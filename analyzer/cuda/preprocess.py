@@ -188,12 +188,13 @@ class _Walker:
         if visits is None:
             visits = self.visits[path] = Visits.of(facts)
         self.inclusions += 1
+        before = visits.possible
         visits.sure |= here.sure
         visits.possible |= here.possible
         if facts.once:
             sure, possible = self.once.get(path, (0, 0))
             self.once[path] = (sure | here.sure, possible | here.possible)
-        self.stack.append(_File(self, path, facts, visits, here))
+        self.stack.append(_File(self, path, facts, visits, here, before))
 
     def _has_header(self, text: str) -> int | Unknown:
         return self.resolver.has_header(self.stack[-1].path, text)
@@ -243,11 +244,11 @@ class _Walker:
             certain, perhaps = self.once.get(path, (0, 0))
             sure &= ~certain
             possible = possible & ~perhaps | sure
-        if facts.guard is not None:
-            state = self.macros.get(facts.guard)
-            if state is not None:
-                sure &= ~state.defined
-                possible = possible & ~(state.defined | state.unknown) | sure
+        visits = self.visits.get(path)
+        state = self.macros.get(facts.guard) if facts.guard is not None else None
+        if state is not None and visits is not None:
+            sure &= ~(state.defined & visits.sure)
+            possible = possible & ~((state.defined | state.unknown) & visits.possible) | sure
         return sure, possible
 
     def _miss(self, path: str, directive: Directive, header: str, mask: int) -> None:
@@ -271,6 +272,7 @@ class _File:
     facts: FileDirectives
     visits: Visits
     here: _Here
+    before: int
     index: int = 0
     groups: list[_Group] = field(default_factory=list)
 
@@ -299,7 +301,7 @@ class _File:
         conditions = self.walker.conditions
         # A guard is the file's first directive (but for #pragma once): its outermost group.
         own = guard is not None and len(self.groups) == 1
-        outcome = conditions.guard(guard) if own and guard else conditions.outcome(directive)
+        outcome = conditions.guard(guard, self.before) if own and guard else conditions.outcome(directive)
         return self._branch(index, directive, group, outcome)
 
     def _continuing(self, index: int, directive: Directive) -> int:

@@ -67,6 +67,7 @@ def value(condition: str) -> bool | str:
         "0 ? 0 : 1 ? 1 : 0",
         "'a' == 97 && '\\n' == 10",
         "(2, 1)",
+        "(1 ? -1 : 0u) > 0",
         "true && !false",
         "not 0 and (1 or 0) and 6 bitand 2",
         "UNDEFINED == 0",

@@ -203,6 +203,16 @@ def test_a_guarded_file_is_entered_once_for_each_configuration(head: str, tail: 
     assert masks(files) == {"later": 6, "first": 1}
 
 
+def test_two_files_with_one_guard() -> None:
+    guarded = "#ifndef SAME_H\n#define SAME_H\n{}\n#endif\n{}\n"
+    files = {
+        "a.cu": "#include <x.h>\n#include <y.h>\n",
+        "inc/x.h": guarded.format("a", "b"),
+        "inc/y.h": guarded.format("c", "d"),
+    }
+    assert masks(files) == {"a": 7, "b": 7, "c": 0, "d": 7}
+
+
 def test_the_including_folder_comes_first_for_quotes_only() -> None:
     files = {
         "a.cu": "#include <lib/b.h>\n",

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
 from analyzer.cuda.preprocess import Configuration, walk
@@ -142,6 +142,7 @@ def survivors(folder: Path, arch: int) -> tuple[set[str], set[int]]:
 thorough = settings(
     max_examples=60,
     deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each run of gcc makes shrinking dear
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,  # each example overwrites the files of the last
         HealthCheck.too_slow,
