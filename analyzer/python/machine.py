@@ -299,12 +299,12 @@ class Machine:
         return value.derived(*(source for source in self.control if not local or source.what != REST))
 
     @contextmanager
-    def controlled(self, source: Provenance | None) -> Iterator[None]:
-        """Run under a decision of that provenance."""
+    def controlled(self, source: Provenance | None, what: str = "") -> Iterator[None]:
+        """Run under a decision of that provenance; ``what``: see :data:`~analyzer.python.values.REST`."""
         if source is None or not source.door:
             yield
             return
-        self.control.append(Provenance(Origin.CONTROL, (source,)))
+        self.control.append(Provenance(Origin.CONTROL, (source,), what=what))
         try:
             yield
         finally:
