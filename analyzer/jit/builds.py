@@ -12,7 +12,7 @@ from analyzer.archs import Spelling
 from analyzer.jit.commands import Command, parse
 from analyzer.model import Build, Outcome, Unresolved
 from analyzer.python import contracts
-from analyzer.python.imports import ROOT
+from analyzer.python.modules import ROOT
 from analyzer.python.library import HOLE
 from analyzer.python.machine import Budget
 from analyzer.python.survey import Survey

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analyzer.archs import Spelling
-from analyzer.python.imports import ROOT
+from analyzer.python.modules import ROOT
 from analyzer.python.library import HOLE
 
 

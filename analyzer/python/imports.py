@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from analyzer.python import expressions, stores
+from analyzer.python.modules import ROOT, absolute_name
 from analyzer.python.syntax import Broken
 from analyzer.python.values import (
     External,
@@ -22,7 +23,6 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
-    from analyzer.python.modules import Source
     from analyzer.python.machine import Frame, Machine, ModuleState
 
 
@@ -49,8 +49,6 @@ def run_module(m: Machine, state: ModuleState) -> None:
             state.names[name] = join([value, Value(Free("a function sets it later"))])
 
 
-#: Stands for the scanned root in paths that the evaluated code computes.
-ROOT = "/<root>/"
 
 
 def run_import(m: Machine, node: ast.Import, frame: Frame) -> None:
@@ -90,18 +88,6 @@ def run_import_from(m: Machine, node: ast.ImportFrom, frame: Frame) -> None:
 def absolute(state: ModuleState, node: ast.ImportFrom) -> str:
     """The dotted name of the module that an import statement names."""
     return absolute_name(state.source, node)
-
-
-def absolute_name(source: Source, node: ast.ImportFrom) -> str:
-    """The dotted name of the module that an import statement of a source names."""
-    if not node.level:
-        return node.module or ""
-    parts = source.name.split(".")
-    drop = node.level - (1 if source.package else 0)
-    parts = parts[: len(parts) - drop] if drop else parts
-    if node.module:
-        parts = [*parts, node.module]
-    return ".".join(parts)
 
 
 def module_value(m: Machine, name: str) -> Value:

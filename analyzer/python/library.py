@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import InvalidVersion, Version
 
 from analyzer.python import device
-from analyzer.python.imports import ROOT
+from analyzer.python.modules import ROOT
 from analyzer.python.values import (
     Accessor,
     Bound,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -12,6 +13,9 @@ from analyzer import data
 from analyzer.python import device
 from analyzer.python.syntax import ParsedFile, parse
 
+
+#: Stands for the scanned root in paths that the evaluated code computes.
+ROOT = "/<root>/"
 
 _GLOBAL = re.compile(rb"(?m)^[ \t]+global[ \t]+([\w, \t]+)")
 
@@ -50,6 +54,18 @@ class Source:
     @cached_property
     def lines(self) -> list[str]:
         return self.data.decode("utf-8", "replace").splitlines()
+
+
+def absolute_name(source: Source, node: ast.ImportFrom) -> str:
+    """The dotted name of the module that an import statement of a source names."""
+    if not node.level:
+        return node.module or ""
+    parts = source.name.split(".")
+    drop = node.level - (1 if source.package else 0)
+    parts = parts[: len(parts) - drop] if drop else parts
+    if node.module:
+        parts = [*parts, node.module]
+    return ".".join(parts)
 
 
 class ModuleIndex:

@@ -59,3 +59,13 @@ def _met(requirement: Requirement, other: Package) -> bool:
         return requirement.specifier.contains(other.version, prereleases=True)
     except InvalidVersion:
         return True
+
+
+def required(packages: Iterable[Package]) -> frozenset[str]:
+    """The distributions that the packages require without an extra: installed beside them, they import."""
+    return frozenset(
+        requirement.name
+        for package in packages
+        for requirement in _requirements(package)
+        if requirement.marker is None or "extra" not in str(requirement.marker)
+    )

@@ -1,0 +1,91 @@
+"""The call graph of the scanned Python as the leading architectures' surveys saw it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from analyzer.python.findings import Findings
+from analyzer.python.observe import Key
+from analyzer.python.values import Site
+
+#: A method name with more definitions than this is not resolved by name.
+FEW = 3
+
+
+@dataclass(slots=True)
+class Way:
+    """An edge: how one function leads to another, on which architectures, under which decisions.
+
+    ``under``: the decisions of each place at which the call stands.
+    """
+
+    kind: str
+    site: Site
+    archs: set[str] = field(default_factory=set)
+    under: list[frozenset[Key]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Functions and exports as nodes, calls as edges (attribute ``way``), and where functions stand."""
+
+    graph: nx.DiGraph[str]
+    sites: Mapping[str, Site]
+
+
+def export_node(maker: str, name: str) -> str:
+    """The node of an export: known by the function that describes its build."""
+    return f"{maker}\0{name}"
+
+
+def flow(found: Mapping[str, Findings], leading: Iterable[str]) -> Flow:
+    """Merge the calls of the leading architectures.
+
+    A call of a method on a receiver that is not known leads to the functions of that name, if they are few.
+    """
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    sites: dict[str, Site] = {}
+    methods = _methods(found, leading)
+    for arch in leading:
+        findings = found[arch]
+        sites.update(findings.functions)
+        for outcome in findings.outcomes.values():
+            sites.setdefault(outcome.dotted, outcome.site)
+        for call in findings.calls:
+            if call.kind in ("calls", "exports"):
+                targets: list[tuple[str, str]] = [(call.callee, call.kind)]
+            elif call.kind == "method":
+                named = methods.get(call.callee, ())
+                targets = [(name, "by_name") for name in named] if len(named) <= FEW else []
+            else:
+                continue
+            for callee, kind in targets:
+                if callee != call.caller:
+                    _add(graph, call.caller, callee, kind, call.site, arch, call.under)
+    return Flow(graph, sites)
+
+
+def _add(
+    graph: nx.DiGraph[str], caller: str, callee: str, kind: str, site: Site, arch: str, under: frozenset[Key]
+) -> None:
+    if not graph.has_edge(caller, callee):
+        graph.add_edge(caller, callee, way=Way(kind, site))
+    way: Way = graph.edges[caller, callee]["way"]
+    way.archs.add(arch)
+    if under not in way.under:
+        way.under.append(under)
+
+
+def _methods(found: Mapping[str, Findings], leading: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Methods that were walked, by their simple name."""
+    named: dict[str, set[str]] = defaultdict(set)
+    for arch in leading:
+        for dotted in found[arch].outcomes:
+            owner, _, name = dotted.rpartition(".")
+            if owner.rpartition(".")[2][:1].isupper():
+                named[name].add(dotted)
+    return {name: tuple(sorted(names)) for name, names in named.items()}

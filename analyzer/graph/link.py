@@ -1,0 +1,61 @@
+"""The whole graph: entries, paths and their nodes, from what the layers found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from analyzer.cuda.units import ExportReach
+from analyzer.graph.entries import apis, options, public_names
+from analyzer.graph.flow import flow
+from analyzer.graph.paths import Linker, numbered
+from analyzer.jit.builds import BuildPlan
+from analyzer.model import Edge, Gate, Node, Path
+from analyzer.python import contracts
+from analyzer.python.findings import Findings
+from analyzer.python.gates import PythonGate
+from analyzer.python.modules import ModuleIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The graph of a report."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    paths: tuple[Path, ...]
+
+
+def link(
+    index: ModuleIndex,
+    option_files: Iterable[str],
+    found: Mapping[str, Findings],
+    gates: Sequence[PythonGate],
+    guards: Mapping[str, Gate],
+    plans: Sequence[BuildPlan],
+    reaches: Sequence[ExportReach],
+    target: str,
+    references: Sequence[str],
+) -> Linked:
+    """Connect entry points, gates, builds, sources and kernels.
+
+    Args:
+        option_files: the files that declare command-line options.
+        found: what each architecture's survey told.
+        guards: guard gates by id.
+    """
+    calls = flow(found, [target, *references])
+    linker = Linker(
+        calls, gates, guards, plans, reaches, found[target], target, contracts.collectors()
+    )
+    paths: list[Path] = []
+    for dotted, entry in sorted(apis(calls.sites, public_names(index)).items()):
+        paths += linker.from_api(entry, dotted)
+    for option in options(index, option_files):
+        paths += linker.from_option(option.entry, option.attribute)
+    kept = [path for path in paths if path.barriers or len(path.steps) > 2]
+    return Linked(
+        tuple(linker.nodes[identity] for identity in sorted(linker.nodes)),
+        tuple(sorted(linker.edges, key=lambda edge: (edge.source, edge.target, edge.kind))),
+        numbered(kept),
+    )

@@ -1,0 +1,330 @@
+"""The pipeline: from a folder to a report, and from names to values."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from analyzer import __version__, archs, model
+from analyzer.archs import Spelling
+from analyzer.cuda import units
+from analyzer.graph.link import link
+from analyzer.jit import builds
+from analyzer.judge.severity import judged
+from analyzer.model import Coverage, FileFacts, Files, Gate, Predicate, Report, Target, Tool, Unresolved
+from analyzer.python import applied, fleet, gates
+from analyzer.python.calls import call
+from analyzer.python.device import Host
+from analyzer.python.findings import Findings
+from analyzer.python.machine import Budget, Machine
+from analyzer.python.modules import ModuleIndex
+from analyzer.python.observe import Observer
+from analyzer.python.survey import Survey
+from analyzer.python.values import (
+    Bound,
+    Builtin,
+    Choice,
+    Free,
+    Function,
+    Partial,
+    Raised,
+    Site,
+    Unknown,
+    plain,
+)
+from analyzer.python.words import words
+from analyzer.tree.cache import Cache
+from analyzer.tree.errors import TreeError
+from analyzer.tree.facts import compute
+from analyzer.tree.files import Tree, open_tree
+from analyzer.tree.requirements import notices, required
+
+Progress = Callable[[str, int, int], None]
+
+_TEST_FOLDERS = frozenset(["test", "tests", "testing", "benchmark", "benchmarks"])
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """What to scan, and for which architectures."""
+
+    root: Path
+    target: str
+    references: tuple[str, ...]
+    cuda: str
+    env: Mapping[str, str]
+    packages: tuple[str, ...]
+    jobs: int
+    cache: bool
+
+    @property
+    def release(self) -> tuple[int, int]:
+        """The assumed CUDA release as numbers."""
+        major, minor = self.cuda.split(".")
+        return int(major), int(minor)
+
+    @property
+    def environment(self) -> tuple[tuple[str, str], ...]:
+        """The fixed environment variables, in order."""
+        return tuple(sorted(self.env.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What is taken from each architecture's survey beside its decisions; picklable."""
+
+    builds: dict[str, builds.BuildSeen]
+    applied: dict[str, applied.Applied]
+    parsed: frozenset[str]
+    damaged: frozenset[str]
+
+
+def extract(survey: Survey) -> Extract:
+    """Take what later stages need of a survey."""
+    parsed, damaged = applied.parsed(survey)
+    return Extract(builds.collect(survey), applied.applied(survey), parsed, damaged)
+
+
+def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: None) -> Report:
+    """Analyse a tree.
+
+    Raises:
+        TreeError: the root is missing, holds no Python package, or cannot be read.
+    """
+    names = archs.names()
+    tree = open_tree(options.root, options.packages)
+    index, spellings = _index(tree, options, progress)
+    task = fleet.Task(index, spellings, options.release, options.environment, extract)
+    told = fleet.run(
+        task,
+        options.target,
+        options.references,
+        names,
+        options.jobs,
+        lambda done, total: progress("Python", done, total),
+    )
+    found = {arch: item.findings for arch, item in told.items()}
+    extracts: dict[str, Extract] = {arch: item.extract for arch, item in told.items()}  # type: ignore[misc]
+    python = gates.gates(found, options.target, options.references)
+    paths = {file.path for file in tree.files}
+    plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
+    cuda = _cuda(tree, plans, options, names, paths, progress)
+    python_gates = [
+        msgspec.structs.replace(gate.gate, in_tests=_in_tests(gate.gate.file)) for gate in python.gates
+    ]
+    finished = [judged(gate) for gate in python_gates]
+    by_id = {gate.id: gate for gate in finished}
+    judged_python = [
+        replace(draft, gate=by_id[draft.gate.id]) for draft in python.gates
+    ]
+    guards = {guard.gate.id: judged(guard.gate) for guard in cuda.guards}
+    progress("Graph", 0, 1)
+    linked = link(
+        index,
+        [file for file in sorted(spellings) if "add_argument" in spellings[file]],
+        found,
+        judged_python,
+        guards,
+        plans,
+        cuda.exports,
+        options.target,
+        options.references,
+    )
+    progress("Graph", 1, 1)
+    every = sorted([*finished, *guards.values()], key=_gate_order)
+    target = archs.find(options.target)
+    return Report(
+        schema_version=model.SCHEMA_VERSION,
+        tool=Tool("smgate", __version__),
+        target=Target(target.name, target.capability, options.cuda),
+        references=options.references,
+        archs=names,
+        inputs=tree.inputs,
+        notices=notices(tree.packages),
+        predicates=_predicates(found, extracts, every),
+        gates=tuple(every),
+        builds=tuple(plan.build for plan in plans),
+        nodes=linked.nodes,
+        edges=linked.edges,
+        paths=linked.paths,
+        matrix=(),
+        coverage=_coverage(tree, extracts, every, python, cuda, unbuilt),
+    )
+
+
+def _gate_order(gate: Gate) -> tuple[str, int, int, str]:
+    return gate.file, gate.line, gate.column, gate.id
+
+
+def _in_tests(path: str) -> bool:
+    return any(part in _TEST_FOLDERS for part in path.split("/")[:-1])
+
+
+def _index(
+    tree: Tree, options: ScanOptions, progress: Progress
+) -> tuple[ModuleIndex, dict[str, frozenset[str]]]:
+    """The modules of the tree and the identifiers of each Python file."""
+    files = tree.of("python")
+    cache = Cache() if options.cache else None
+    facts = compute(
+        tree,
+        files,
+        words,
+        name="words",
+        jobs=options.jobs,
+        cache=cache,
+        progress=lambda done, total: progress("Files", done, total),
+    )
+    found = {
+        file.path: fact for file, fact in zip(files, facts, strict=True) if isinstance(fact, frozenset)
+    }
+    every = [file.path for file in tree.files if file.kind != "python" or file.path in found]
+    return ModuleIndex(every, tree.read, required(tree.packages)), found
+
+
+def _cuda(
+    tree: Tree,
+    plans: Sequence[builds.BuildPlan],
+    options: ScanOptions,
+    names: Sequence[str],
+    paths: set[str],
+    progress: Progress,
+) -> units.CudaResult:
+    """Preprocess and follow the sources of every build."""
+    wanted = []
+    for plan in plans:
+        if not plan.build.sources or not plan.command:
+            continue
+        first = next(iter(plan.command.values()))
+        folders = dict.fromkeys(path for command in plan.command.values() for path in command.include_dirs)
+        macros = {arch: dict(plan.command.get(arch, first).defines) for arch in names}
+        spelling: dict[str, Spelling] = {arch: plan.spelling[arch] for arch in names}
+        wanted.append(
+            units.BuildUnits(
+                plan.build.name, plan.build.sources, tuple(folders), macros, spelling, options.release
+            )
+        )
+    return units.analyse(
+        wanted,
+        tree.read,
+        paths.__contains__,
+        names,
+        options.target,
+        options.references,
+        options.jobs,
+        lambda done, total: progress("CUDA", done, total),
+    )
+
+
+def _predicates(
+    found: Mapping[str, Findings], extracts: Mapping[str, Extract], every: Sequence[Gate]
+) -> tuple[Predicate, ...]:
+    """Names whose value differs between architectures, with the gates that go through their place."""
+    values: dict[str, tuple[Site, dict[str, str]]] = {}
+    for arch, findings in found.items():
+        for outcome in findings.outcomes.values():
+            if outcome.tainted and outcome.value is not None:
+                values.setdefault(outcome.dotted, (outcome.site, {}))[1][arch] = outcome.value
+        for name, (site, text) in findings.variables.items():
+            values.setdefault(name, (site, {}))[1][arch] = text
+        for name, bound in extracts[arch].applied.items():
+            values.setdefault(name, (bound.site, {}))[1][arch] = bound.value
+    places: dict[tuple[str, int], list[str]] = {}
+    for gate in every:
+        for step in gate.because:
+            places.setdefault((step.file, step.line), []).append(gate.id)
+    return tuple(
+        Predicate(
+            name,
+            site.file,
+            site.line,
+            value,
+            tuple(
+                sorted({g for line in range(site.line, site.end_line + 1) for g in places.get((site.file, line), ())})
+            ),
+        )
+        for name, (site, value) in sorted(values.items())
+        if len(set(value.values())) > 1 and not all(text in ("free", "unknown") for text in value.values())
+    )
+
+
+def _coverage(
+    tree: Tree,
+    extracts: Mapping[str, Extract],
+    every: Sequence[Gate],
+    python: gates.PythonGates,
+    cuda: units.CudaResult,
+    unbuilt: Sequence[Unresolved],
+) -> Coverage:
+    parsed = frozenset[str]().union(*(item.parsed for item in extracts.values()))
+    damaged = frozenset[str]().union(*(item.damaged for item in extracts.values()))
+    counts: dict[str, int] = {}
+    for gate in every:
+        counts[gate.file] = counts.get(gate.file, 0) + 1
+    expressions = {**dict(cuda.directives), **dict(python.expressions)}
+    read = {file.path for file in tree.files} - {skipped.file for skipped in tree.skipped}
+    included = {path for files in cuda.files.values() for path in files}
+    rows = tuple(
+        FileFacts(file, expressions.get(file, 0), counts.get(file, 0))
+        for file in sorted(parsed | included | set(expressions))
+        if file in read
+    )
+    return Coverage(
+        files=Files(
+            seen=len(tree.files) + len(tree.skipped),
+            read=len(read),
+            parsed=len((parsed | included) & read),
+            partly_parsed=len(damaged),
+            skipped=tuple(sorted(tree.skipped)),
+        ),
+        unresolved=tuple(sorted({*python.unresolved, *cuda.unresolved, *unbuilt})),
+        read=rows,
+    )
+
+
+def evaluate(names: Sequence[str], options: ScanOptions) -> dict[str, dict[str, Any]]:
+    """The value of functions (called without arguments) and variables on every architecture.
+
+    ``{"unknown": reason}`` where it is undecided, ``{"raises": text}`` where it raises.
+
+    Raises:
+        TreeError: no module of the tree holds such a name.
+    """
+    sys.setrecursionlimit(max(fleet.RECURSION, sys.getrecursionlimit()))
+    tree = open_tree(options.root, options.packages)
+    files = [file.path for file in tree.files]
+    index = ModuleIndex(files, tree.read, required(tree.packages))
+    results: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for arch in archs.profiles():
+        machine = Machine(Host(arch, options.release, options.environment), index, Observer())
+        for name in names:
+            results[name][arch.name] = _evaluated(machine, name)
+    return results
+
+
+def _evaluated(machine: Machine, name: str) -> Any:
+    site = Site("", 1, 1, 1)
+    machine.steps = 0
+    try:
+        value = machine.named(name)
+        if isinstance(value.data, (Function, Bound, Partial, Builtin)):
+            value = call(machine, value, [], {}, site)
+        return plain(value)
+    except KeyError:
+        raise TreeError(f"no module of the tree holds {name}; give a dotted name such as package.module.name") from None
+    except Raised as error:
+        return {"raises": f"{error.kind}: {error.message}"}
+    except Budget:
+        return {"unknown": "the evaluation took too many steps"}
+    except ValueError:
+        data = value.data
+        if isinstance(data, (Free, Unknown)):
+            return {"unknown": data.why}
+        if isinstance(data, Choice):
+            return {"unknown": "one of several values"}
+        return {"unknown": f"a value of kind {type(data).__name__}"}
