@@ -106,12 +106,17 @@ class Visits:
         count = len(facts.directives)
         return cls(facts, 0, 0, [0] * count, [0] * count)
 
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal notes about one file. Outcomes are interned: what they read is equal, too."""
+        outcomes = tuple(self.outcomes.items())
+        return (self.sure, self.possible, tuple(self.sure_by), tuple(self.possible_by), outcomes)
+
 
 class FileActivity:
     """The activity of one file in one translation unit.
 
     A file that is included several times has, for each line, the union of the masks: a line is active
-    where any inclusion keeps it.
+    where any inclusion keeps it. Units that share a memory share these objects, where they are equal.
     """
 
     def __init__(self, path: str, visits: Visits) -> None:
@@ -171,6 +176,11 @@ class FileActivity:
             outer[-1] = (visits.sure_by[index], visits.possible_by[index])
             pieces.append((directive.end_line + 1, *outer[-1]))
         return tuple(_join(pieces, max(1, visits.facts.lines)))
+
+    @cached_property
+    def dependent(self) -> tuple[Branch, ...]:
+        """The branches that depend on the architecture."""
+        return tuple(b for b in self.branches if b.arch_dependent) if self._visits.outcomes else ()
 
     @cached_property
     def branches(self) -> tuple[Branch, ...]:

@@ -58,6 +58,15 @@ class Memory:
     remembered: Remembered = field(default_factory=Remembered)
     resolved: dict[tuple[str, ...], Resolved] = field(default_factory=dict)
     macros: dict[tuple[str, str], Macro] = field(default_factory=dict)
+    activities: dict[tuple[object, ...], FileActivity] = field(default_factory=dict)
+
+    def activity(self, path: str, visits: Visits) -> FileActivity:
+        """The activity that these notes make: one object for equal ones, so that its parts are made once."""
+        key = (path, *visits.key())
+        found = self.activities.get(key)
+        if found is None:
+            found = self.activities[key] = FileActivity(path, visits)
+        return found
 
 
 def walk(
@@ -85,12 +94,13 @@ def walk(
     facts = sources.facts(unit)
     if facts is None:
         raise FileNotFoundError(unit)
-    walker = _Walker(sources, tuple(include_dirs), tuple(configurations), memory or Memory())
+    memory = memory or Memory()
+    walker = _Walker(sources, tuple(include_dirs), tuple(configurations), memory)
     walker.start((headers.implicit(),) if implicit is None else implicit)
     walker.enter(unit, facts, walker.everywhere)
     walker.run()
     files = {
-        path: FileActivity(path, visits)
+        path: memory.activity(path, visits)
         for path, visits in walker.visits.items()
         if not path.startswith(MARK)
     }

@@ -471,6 +471,32 @@ def test_a_shared_memory_changes_nothing() -> None:
         ]
 
 
+def test_equal_activity_is_one_object_where_the_memory_is_shared() -> None:
+    guard = "#if __CUDA_ARCH__ > LEVEL\n#endif\n"
+    sources = Tree(
+        {
+            "a.cu": "#define LEVEL 800\n#include <x.h>\n",
+            "b.cu": "#include <y.h>\n#include <x.h>\n",
+            "c.cu": "#define LEVEL 700\n#include <x.h>\n",
+            "inc/x.h": guard,
+            "inc/y.h": "#define LEVEL 800\n",
+        }
+    )
+    memory = Memory()
+    units = [walk(path, sources, ("inc",), ARCHS, memory=memory) for path in ("a.cu", "b.cu", "c.cu", "a.cu")]
+    first, other_place, other_value, again = (unit.files["inc/x.h"] for unit in units)
+    assert first is again
+    assert first is not other_value
+    assert first is not other_place  # the masks are equal, the reasons are not
+    assert first.key == other_place.key != other_value.key
+
+
+def test_dependent_branches() -> None:
+    text = "#if A\n#elif __CUDA_ARCH__ > 800\n#else\n#endif\n"
+    assert [b.line for b in activity(text).dependent] == [2, 3]
+    assert activity("#if A\n#endif\n").dependent == ()
+
+
 # With the compiler's real passes.
 
 
