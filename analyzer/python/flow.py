@@ -86,17 +86,38 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
     sides = (node.body, node.orelse)
     if found is Truth.TRUE or found is Truth.FALSE:
         taken, skipped = sides if found is Truth.TRUE else sides[::-1]
-        outcome = _under(m, taken, frame, gate)()
+        outcome = _under(m, taken, frame, gate, node)()
         if outcome is Outcome.NORMAL and gate is not None and gate.door:
             _mark_untouched(skipped, frame, gate)
             if leaves(skipped) and not raises(skipped):
                 m.control.append(Provenance(Origin.CONTROL, (gate,), what=returning(skipped)))
         return outcome
-    return fork(m, [_under(m, side, frame, gate) for side in sides], frame, gate, found)
+    return fork(m, [_under(m, side, frame, gate, node) for side in sides], frame, gate, found)
 
 
-def _under(m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | None) -> Run:
-    """Running statements under a decision. What they bind hangs on it for those who come after them."""
+def mark(body: list[ast.stmt], owner: ast.stmt) -> int:
+    """What a side of a decision is known by in a file: its first line; the negative line of the decision if the
+    side has no statement."""
+    return body[0].lineno if body else -owner.lineno
+
+
+def _under(
+    m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | None, owner: ast.stmt
+) -> Run:
+    """Running statements under a decision; whether they ran and how they ended is noted.
+
+    What they bind hangs on the decision for those who come after them.
+    """
+
+    def noted() -> Outcome:
+        place = (frame.file, mark(body, owner))
+        try:
+            outcome = run()
+        except Raised as error:
+            m.failed.setdefault(place, error.message)
+            raise
+        m.passed.add(place)
+        return outcome
 
     def run() -> Outcome:
         if gate is None or not gate.door:
@@ -108,7 +129,7 @@ def _under(m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | No
             _mark_names(stored_in(body)[0], frame, gate)
         return outcome
 
-    return run
+    return noted
 
 
 def fork(
@@ -516,7 +537,7 @@ def run_match(m: Machine, node: ast.Match, frame: Frame) -> Outcome:
         if found is Truth.TRUE and not runs:
             with m.controlled(gate):
                 return m.execute(case.body, frame)
-        runs.append(_under(m, case.body, frame, gate))
+        runs.append(_under(m, case.body, frame, gate, node))
         if found is Truth.TRUE:
             certain = True
             break
