@@ -89,6 +89,7 @@ def _pop(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -
     data = owner.data
     place = args[0].data if args else -1
     if data.open or not isinstance(place, int):
+        m.may_raise = True
         return _unsettled(m, owner, "an element")
     m.heap.change(data)
     try:
@@ -118,6 +119,7 @@ def _position(m: Machine, site: Site, owner: Value, wanted: Value) -> int | None
 def _remove(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
     position = _position(m, site, owner, _first(args))
     if position is None:
+        m.may_raise = True
         return _unsettled(m, owner, "")
     m.heap.change(owner.data)
     del owner.data.items[position]
@@ -128,6 +130,7 @@ def _index(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords)
     position = _position(m, site, owner, _first(args))
     source = combine(owner.source, *(value.source for value in args))
     if position is None or len(args) > 1:
+        m.may_raise = True
         return m.unknown("the place of an element is not known", site, source)
     return Value(position, source)
 

@@ -684,6 +684,11 @@ def _identical(left: Value, right: Value) -> bool | None:
 def _equal(m: Machine, left: Value, right: Value) -> bool | None:
     left, right = as_data(m, left), as_data(m, right)
     a, b = left.data, right.data
+    if isinstance(a, Choice) or isinstance(b, Choice):
+        found = {_equal(m, one, other) for one in options(left) for other in options(right)}
+        return found.pop() if len(found) == 1 else None
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return None
     if isinstance(a, External) and isinstance(b, External):
         return True if a.path == b.path and "()" not in a.path else device.equal(a.path, b.path)
     if isinstance(a, (Free, External)) or isinstance(b, (Free, External)):
@@ -838,6 +843,7 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
             m.may_raise = m.may_raise or wanted in data.maybe
             return m.force(entry[1]).derived(source)
         if data.open:
+            m.may_raise = True
             return Value(Free(f"the key {wanted!r} may exist"), source)
         raise Raised("KeyError", repr(wanted), site)
     if isinstance(data, re.Match) and isinstance(key.data, (int, str)):
@@ -845,6 +851,7 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
     if isinstance(data, (List, tuple, str, bytes)):
         items: Any = data.items if isinstance(data, List) else data
         if isinstance(data, List) and data.open:
+            m.may_raise = True
             return Value(Free("an item of an open list"), source)
         if isinstance(key.data, slice):
             part = items[key.data]

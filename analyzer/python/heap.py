@@ -1,10 +1,10 @@
-"""What the evaluated code changes in place, with a journal: branches are undone, and joined where they meet."""
+"""What the evaluated code changes in place, with a journal: branches are undone and joined where they meet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 from analyzer.python.values import (
     Class,
@@ -21,14 +21,14 @@ from analyzer.python.values import (
     Value,
     born,
     combine,
-    join,
     is_constant,
+    join,
     same,
 )
 
-Table = Union[Instance, Class, Function, Scope]
+Table = Instance | Class | Function | Scope
 """What holds values by name."""
-Container = Union[List, Dict, Set]
+Container = List | Dict | Set
 
 Place = tuple[Any, str | None]
 """A table and a name in it, or a container (no name): all that it holds."""

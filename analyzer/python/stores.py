@@ -179,6 +179,7 @@ def put(m: Machine, data: Dict, key: Value, value: Value) -> None:
 def _list_item(m: Machine, data: List, key: Value, value: Value, site: Site) -> None:
     m.heap.change(data)
     if data.open or undecided(key.data):
+        m.may_raise = True
         data.items[:] = [join([old, value]) for old in data.items]
         return
     if isinstance(key.data, slice):
@@ -230,5 +231,6 @@ def _delete_item(m: Machine, owner: Value, key: Value, site: Site) -> None:
     except (ValueError, TypeError):
         loosen(m.heap, data)
     except (KeyError, IndexError) as error:
+        m.may_raise = True
         if not data.open:
             raise Raised(type(error).__name__, str(error), site) from None
