@@ -535,8 +535,7 @@ def run_match(m: Machine, node: ast.Match, frame: Frame) -> Outcome:
         if found is Truth.FALSE:
             continue
         if found is Truth.TRUE and not runs:
-            with m.controlled(gate):
-                return m.execute(case.body, frame)
+            return _under(m, case.body, frame, gate, node)()
         runs.append(_under(m, case.body, frame, gate, node))
         if found is Truth.TRUE:
             certain = True

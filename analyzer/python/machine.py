@@ -134,6 +134,9 @@ class Machine:
         """Something that was run may raise, in a way that is not known here."""
         self.may_lack = False
         """A module that was imported may be absent."""
+        self.passed: set[tuple[str, int]] = set()
+        self.failed: dict[tuple[str, int], str] = {}
+        """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
         self.calls = 0
         self.holes = False
         """Whether a text with parts that are not known is kept, with :data:`library.HOLE` in their place."""
