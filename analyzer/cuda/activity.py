@@ -109,7 +109,8 @@ class Visits:
     def key(self) -> tuple[object, ...]:
         """Equal for equal notes about one file. Outcomes are interned: what they read is equal, too."""
         outcomes = tuple(self.outcomes.items())
-        return (self.sure, self.possible, tuple(self.sure_by), tuple(self.possible_by), outcomes)
+        reasons = tuple(self.reasons.items())
+        return (self.sure, self.possible, tuple(self.sure_by), tuple(self.possible_by), outcomes, reasons)
 
 
 class FileActivity:
@@ -229,7 +230,7 @@ class FileActivity:
             outcomes=outcomes,
         )
 
-    @property
+    @cached_property
     def errors(self) -> tuple[ErrorLine, ...]:
         """The ``#error`` directives that some configuration runs into, or may."""
         found = []
@@ -255,6 +256,11 @@ class Unit:
     def full(self) -> int:
         """The mask of all configurations."""
         return (1 << len(self.configurations)) - 1
+
+    @property
+    def errors(self) -> tuple[ErrorLine, ...]:
+        """Every ``#error`` that some configuration runs into, or may."""
+        return tuple(error for activity in self.files.values() for error in activity.errors)
 
     def labels(self, mask: int) -> tuple[str, ...]:
         """The labels of the configurations in a mask."""

@@ -142,6 +142,23 @@ def test_nearly_all_records_are_answered(
     assert all(oracle["tus"][i]["name"].startswith("gen:") for r in left if r["tu"] != "*" for i in r["tu"])
 
 
+def test_the_same_units_run_into_an_error(oracle: dict[str, Any], units: dict[int, Unit]) -> None:
+    passes_over = [*oracle["archs"], "host"]
+    found: dict[str, set[str]] = defaultdict(set)
+    for index, unit in units.items():
+        for error in unit.errors:
+            assert error.unknown == 0
+            for bit, arch in enumerate(passes_over):
+                if error.active >> bit & 1:
+                    found[arch].add(oracle["tus"][index]["name"])
+    recorded = {
+        arch: {name for name in names if not name.startswith("gen:")}
+        for arch, names in oracle["preprocess_errors"].items()
+    }
+    assert found == recorded
+    assert recorded["120"]  # CUTLASS refuses sm_120 without a suffix
+
+
 def test_what_varies_is_arch_dependent(answers: list[tuple[dict[str, Any], Branch]]) -> None:
     for record, branch in answers:
         if record["varies"]:
