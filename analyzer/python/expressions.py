@@ -509,7 +509,9 @@ def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
     if certain is not None:
         # What made it certain explains it; open operands before it have no part in the outcome.
         source = certain.source if open_values else combine(*sources, certain.source)
-        result = Value(stop is Truth.TRUE if open_values else certain.data, source)
+        result = Value(certain.data, source)
+        if open_values:  # a free operand that decides is told by its truth
+            result = Value(join([Value(stop is Truth.TRUE), certain]).data, source)
     elif not open_values:
         result = last.derived(*sources)
     else:

@@ -116,8 +116,8 @@ class Recorder(Protocol):
 class Machine:
     """Evaluates the scanned Python for one host.
 
-    ``depth`` is the number of the innermost open branch whose taking is free (0: none; a later branch has a
-    higher number); an object made at a smaller depth is changed only *perhaps* inside it. ``control`` holds the provenance of the decisions under which it runs.
+    ``heap`` undoes and joins what branches change in place (``depth``, which constructors of containers take, is
+    always 0). ``control`` holds the provenance of the decisions under which it runs.
     """
 
     def __init__(self, host: Host, index: ModuleIndex, recorder: Recorder) -> None:

@@ -228,6 +228,9 @@ def _delete_item(m: Machine, owner: Value, key: Value, site: Site) -> None:
         wanted = hashable(key) if isinstance(data, Dict) else key.data
         m.heap.change(data)
         del data.items[wanted]
+        if isinstance(data, Dict) and wanted in data.maybe:
+            m.may_raise = True
+            data.maybe -= {wanted}
     except (ValueError, TypeError):
         loosen(m.heap, data)
     except (KeyError, IndexError) as error:
