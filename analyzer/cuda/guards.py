@@ -149,14 +149,13 @@ class _Answer:
 class Finder:
     """Finds the guards of unit after unit; files that look alike to two units are worked out once.
 
-    ``because`` is then told as the first of them has it: the answers of one finder depend on the order of
-    what it was asked.
+    The units must stem from walks with one memory, so that equal activity is one object.
     """
 
     def __init__(self, reader: Reader, bits: Bits) -> None:
         self.reader, self.bits = reader, bits
         self.index = MacroIndex()
-        self._known: dict[tuple[object, ...], list[_Answer]] = {}
+        self._known: dict[FileActivity, list[_Answer]] = {}
 
     def guards(self, units: Sequence[Unit]) -> tuple[Draft, ...]:
         """The guards of a build, by file and line; where its units disagree, as the gravest has it."""
@@ -172,13 +171,16 @@ class Finder:
         return tuple(found[place] for place in sorted(found))
 
     def _of_file(self, activity: FileActivity, macros: UnitMacros) -> tuple[Draft, ...]:
-        answers = self._known.setdefault(activity.key, [])
+        branches = [branch for branch in activity.dependent if self._is_guard(branch)]
+        if not branches:
+            return ()
+        answers = self._known.setdefault(activity, [])
         for answer in answers:
             if all(macros.get(name, ()) == rows for name, rows in answer.asked):
                 return answer.drafts
         macros.asked = {}
         file = _File(self, activity, macros)
-        drafts = tuple(file.draft(branch) for branch in activity.branches if self._is_guard(branch))
+        drafts = tuple(file.draft(branch) for branch in branches)
         answers.append(_Answer(tuple(macros.asked.items()), drafts))
         return drafts
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import TypeVar
 
 from analyzer.cuda import declarations
 from analyzer.cuda.activity import FileActivity, Unit
@@ -26,6 +27,11 @@ class ReadFile:
     path: str
     text: ActiveText
     facts: FileFunctions
+
+    @cached_property
+    def table(self) -> Table:
+        """What the file defines, by name."""
+        return Table(self)
 
 
 class Reader:
@@ -113,37 +119,101 @@ class Symbol:
         return declared(self.text, own.parameters, own.end, constructor)
 
 
+class Table:
+    """The definitions and macros of one file by name; its symbols, shared by all programs with the file."""
+
+    def __init__(self, file: ReadFile) -> None:
+        self._file = file
+        self.definitions: dict[str, list[Definition]] = {}
+        self.macros: dict[str, list[Macro]] = {}
+        self.scopes: dict[Path, dict[str, None]] = {}
+        self.classes: dict[Path, None] = {}
+        for definition in file.facts.definitions:
+            self.definitions.setdefault(definition.name, []).append(definition)
+            self.scopes.setdefault(definition.scope, {})[definition.name] = None
+            if definition.kind == "class":
+                self.classes[definition.path] = None
+        for macro in file.facts.macros:
+            self.macros.setdefault(macro.name, []).append(macro)
+        self.names = (*self.definitions, *(name for name in self.macros if name not in self.definitions))
+        self._symbols: dict[tuple[int, Kind], Symbol] = {}
+
+    def symbol(self, definition: Definition, kind: Kind) -> Symbol:
+        """The symbol of one of the file's definitions."""
+        key = id(definition), kind  # the file keeps its definitions, so that none takes another's place
+        if key not in self._symbols:
+            text = self._file.text
+            self._symbols[key] = Symbol(self._file.path, definition, kind, text.code, text.text)
+        return self._symbols[key]
+
+    def macro(self, macro: Macro) -> Symbol:
+        """The symbol of one of the file's macros."""
+        key: tuple[int, Kind] = id(macro), "macro"
+        if key not in self._symbols:
+            self._symbols[key] = _macro_symbol(self._file.path, macro)
+        return self._symbols[key]
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Lazy(Mapping[Key, Value]):
+    """A mapping whose keys are known and whose values are worked out when they are asked for."""
+
+    def __init__(self, keys: Collection[Key], make: Callable[[Key], Value]) -> None:
+        self._keys, self._make = keys, make
+        self._made: dict[Key, Value] = {}
+
+    def __getitem__(self, key: Key) -> Value:
+        if key not in self._made:
+            if key not in self._keys:
+                raise KeyError(key)
+            self._made[key] = self._make(key)
+        return self._made[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
 Places = dict[Path, list[Symbol]]
 """The definitions of one name, by scope."""
 
 
 class Program:
-    """The definitions of some files, found by name and place."""
+    """The definitions of some files, found by name and place.
+
+    A program may have a hundred thousand names, of which few are ever asked for: only tables of which file
+    has which name are made beforehand.
+    """
 
     def __init__(self, files: Iterable[ReadFile]) -> None:
         self.files: tuple[ReadFile, ...] = tuple({(f.path, f.text.inactive): f for f in files}.values())
         self._files = {file.path: file for file in reversed(self.files)}
-        self.macros: dict[str, list[tuple[str, Macro]]] = {}
-        for file in self.files:
-            for macro in file.facts.macros:
-                self.macros.setdefault(macro.name, []).append((file.path, macro))
-        self.by_name: dict[str, list[Symbol]] = {}
-        self.members: dict[Path, dict[str, list[Symbol]]] = defaultdict(lambda: defaultdict(list))
-        self.classes: dict[Path, list[Symbol]] = {}
-        self._places: dict[str, Places] = {}
-        self._class_paths: dict[str, list[Path]] = defaultdict(list)
+        self._holders: dict[str, list[ReadFile]] = {}
+        self._scopes: dict[Path, list[ReadFile]] = {}
+        self._class_holders: dict[Path, None] = {}
         self._using: dict[Path, list[Path]] = defaultdict(list)
         self._aliases: dict[str, list[Path]] = defaultdict(list)
+        self._expanded: dict[tuple[int, str], list[Symbol]] = {}
+        self._expanded_scopes: dict[Path, dict[str, None]] = {}
+        self._kinds: dict[tuple[str, ...], Kind] = {}
         for file in self.files:
             self._add_file(file)
-        for path in self.classes:
-            self._class_paths[path[-1]].append(path)
-        for name, symbols in self.by_name.items():
-            places = self._places[name] = {}
-            for symbol in symbols:
-                places.setdefault(symbol.scope, []).append(symbol)
-                if symbol.scope in self.classes:
-                    self.members[symbol.scope][name].append(symbol)
+        self.macros: Mapping[str, Sequence[tuple[str, Macro]]] = Lazy(self._holders, self._macros)
+        for file in self.files:
+            for invocation in file.facts.invocations:
+                self._expand(file, invocation, invocation.scope, _EXPANSIONS)
+        self.by_name: Mapping[str, list[Symbol]] = Lazy(self._holders, self._symbols)
+        self.classes: Mapping[Path, list[Symbol]] = Lazy(self._class_holders, self._classes)
+        self.members: Mapping[Path, dict[str, list[Symbol]]] = Lazy(self._class_holders, self._members)
+        self._places: Mapping[str, Places] = Lazy(self._holders, self._by_scope)
         self._bases: dict[Path, tuple[Path, ...]] = {}
         self._families: dict[Path, tuple[Path, ...]] = {}
         self._named: dict[tuple[str, Path, Path, bool], tuple[Symbol, ...]] = {}
@@ -153,36 +223,61 @@ class Program:
         return self._files.get(path)
 
     def _add_file(self, file: ReadFile) -> None:
-        for definition in file.facts.definitions:
-            self._add(self.symbol(file, definition))
-        for path, macro in ((file.path, m) for m in file.facts.macros):
-            self.by_name.setdefault(macro.name, []).append(_macro_symbol(path, macro))
+        table = file.table
+        for name in table.names:
+            self._holders.setdefault(name, []).append(file)
+        for scope in table.scopes:
+            self._scopes.setdefault(scope, []).append(file)
+        self._class_holders.update(table.classes)
         for using in file.facts.usings:
             if using.name is None:
                 self._using[using.scope].append(using.target)
             else:
                 self._aliases[using.name].append(using.target)
-        for invocation in file.facts.invocations:
-            self._expand(file.path, invocation, invocation.scope, _EXPANSIONS)
 
-    def _add(self, symbol: Symbol) -> None:
-        self.by_name.setdefault(symbol.name, []).append(symbol)
-        if symbol.kind == "class":
-            self.classes.setdefault(symbol.definition.path, []).append(symbol)
+    def _macros(self, name: str) -> list[tuple[str, Macro]]:
+        return [
+            (file.path, macro) for file in self._holders[name] for macro in file.table.macros.get(name, ())
+        ]
 
-    def symbol(self, file: ReadFile, definition: Definition) -> Symbol:
-        """A file's definition, its execution space read through the macros that may spell it."""
-        return Symbol(
-            file.path, definition, execution_kind(definition, self.macros), file.text.code, file.text.text
-        )
+    def _symbols(self, name: str) -> list[Symbol]:
+        """The definitions, macros and expanded definitions of a name, file by file."""
+        found: list[Symbol] = []
+        for file in self._holders[name]:
+            table = file.table
+            found += [table.symbol(d, self._kind(d)) for d in table.definitions.get(name, ())]
+            found += [table.macro(macro) for macro in table.macros.get(name, ())]
+            found += self._expanded.get((id(file), name), ())
+        return found
 
-    def _expand(self, path: str, invocation: Invocation, scope: Path, depth: int) -> None:
+    def _kind(self, definition: Definition) -> Kind:
+        if not definition.is_function:
+            return definition.kind
+        leading = definition.leading
+        if leading not in self._kinds:
+            self._kinds[leading] = execution_kind(definition, self.macros)
+        return self._kinds[leading]
+
+    def _classes(self, path: Path) -> list[Symbol]:
+        return [s for s in self.by_name[path[-1]] if s.kind == "class" and s.definition.path == path]
+
+    def _members(self, path: Path) -> dict[str, list[Symbol]]:
+        names = {name: None for file in self._scopes.get(path, ()) for name in file.table.scopes[path]}
+        names.update(self._expanded_scopes.get(path, {}))
+        return {name: self._places[name][path] for name in names}
+
+    def _by_scope(self, name: str) -> Places:
+        places: Places = {}
+        for symbol in self.by_name[name]:
+            places.setdefault(symbol.scope, []).append(symbol)
+        return places
+
+    def _expand(self, file: ReadFile, invocation: Invocation, scope: Path, depth: int) -> None:
         """Add what a macro invocation at declaration level defines."""
         for _, macro in self.macros.get(invocation.name, ()):
             if macro.parameters is None or depth == 0:
                 continue
-            text = read(substitute(macro, invocation.arguments).encode("latin-1")).active()
-            facts = outline(text)
+            text, facts = _outlined(substitute(macro, invocation.arguments))
             for inner in facts.definitions:
                 placed = replace(
                     inner,
@@ -191,9 +286,20 @@ class Program:
                     line=invocation.line,
                     end_line=invocation.line,
                 )
-                self._add(Symbol(path, placed, execution_kind(placed, self.macros), text.code, text.text))
+                kind = execution_kind(placed, self.macros)
+                self._add(file, Symbol(file.path, placed, kind, text.code, text.text))
             for nested in facts.invocations:
-                self._expand(path, replace(nested, line=invocation.line), scope + nested.scope, depth - 1)
+                self._expand(file, replace(nested, line=invocation.line), scope + nested.scope, depth - 1)
+
+    def _add(self, file: ReadFile, symbol: Symbol) -> None:
+        """Add an expanded definition, which belongs to the file of its invocation."""
+        holders = self._holders.setdefault(symbol.name, [])
+        if file not in holders:
+            holders.append(file)
+        self._expanded.setdefault((id(file), symbol.name), []).append(symbol)
+        self._expanded_scopes.setdefault(symbol.scope, {})[symbol.name] = None
+        if symbol.kind == "class":
+            self._class_holders[symbol.definition.path] = None
 
     def bases(self, path: Path) -> tuple[Path, ...]:
         """The classes that a class names in its header (bases, their template arguments)."""
@@ -281,7 +387,9 @@ class Program:
             found = [s for scope, symbols in places.items() if _ends(scope, wanted) for s in symbols]
             if found:
                 return found
-        classes = [path for path in self._class_paths.get(qualifiers[-1], ()) if _ends(path, qualifiers)]
+        named = self.by_name.get(qualifiers[-1], ())
+        paths = dict.fromkeys(symbol.definition.path for symbol in named if symbol.kind == "class")
+        classes = [path for path in paths if _ends(path, qualifiers)]
         return [s for path in classes for base in self.family(path) for s in places.get(base, ())]
 
     def data_members(self, path: Path) -> frozenset[str]:
@@ -335,6 +443,13 @@ def substitute(macro: Macro, arguments: Sequence[str]) -> str:
     for match in declarations.TOKEN.finditer(macro.body.replace("##", "\0").replace("\\\n", " ")):
         pieces.append(values.get(match[0], match[0]))
     return " ".join(pieces).replace(" \0 ", "").replace("\0", "")
+
+
+@lru_cache(maxsize=4096)
+def _outlined(text: str) -> tuple[ActiveText, FileFunctions]:
+    """An expanded macro's text and what it defines; many builds expand the same."""
+    active = read(text.encode("latin-1")).active()
+    return active, outline(active)
 
 
 def _macro_symbol(path: str, macro: Macro) -> Symbol:

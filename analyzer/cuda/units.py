@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from analyzer.archs import Spelling, find
-from analyzer.cuda.activity import Configuration, Unit
+from analyzer.cuda.activity import Configuration, FileActivity, Unit
 from analyzer.cuda.directives import FileDirectives, facts
 from analyzer.cuda.exported import Function, Reached, Way, reached
 from analyzer.cuda.gates import GuardGate, Mark, Seen, gates
@@ -27,7 +27,7 @@ from analyzer.cuda.guards import Bits, Draft, Finder
 from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
 from analyzer.cuda.processes import parallel
-from analyzer.cuda.program import Program, Reader, inactive
+from analyzer.cuda.program import Program, Reader, ReadFile, inactive
 from analyzer.model import Unresolved
 from analyzer.tree.files import UnreadableFileError
 
@@ -36,7 +36,7 @@ __all__ = ["BuildUnits", "CudaResult", "ExportReach", "Function", "GuardGate", "
 #: Sources that nvcc compiles as CUDA; the host compiler alone sees all others (nvcc manual, "Supported
 #: input file suffixes").
 _CUDA = (".cu",)
-#: Builds that share what was worked out about files; fixed, so that results do not depend on the processes.
+#: Builds that are handed to a process at once.
 _CHUNK = 8
 
 
@@ -73,7 +73,8 @@ class ExportReach:
     """What one export of a build can run.
 
     ``guards`` are the ids of the gates inside it; ``ways`` lead to its kernels and to what holds those
-    gates (``held_by``: gate id to that definition). ``doubtful``: something on the way was not read for certain.
+    gates (``held_by``: gate id to that definition). ``doubtful``: something on the way was not read for
+    certain.
     """
 
     build: str
@@ -172,15 +173,16 @@ class Analysis:
         self.sources = Files(read, exists)
         self.memory = Memory()
         self.reader = Reader(self.sources.load)
+        self.finder = Finder(self.reader, settings.bits)
+        self.seen: dict[FileActivity, list[ReadFile]] = {}
 
     def chunk(self, builds: Sequence[BuildUnits]) -> list[BuildResult]:
         """The results of some builds, in order."""
-        finder = Finder(self.reader, self.settings.bits)
-        return [self._build(build, finder) for build in builds]
+        return [self._build(build) for build in builds]
 
-    def _build(self, build: BuildUnits, finder: Finder) -> BuildResult:
+    def _build(self, build: BuildUnits) -> BuildResult:
         units, unresolved = self._walk(build)
-        drafts = finder.guards(units)
+        drafts = self.finder.guards(units)
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
@@ -189,7 +191,7 @@ class Analysis:
         for unit in units:
             unresolved += [Unresolved(m.file, m.line, m.header, "not in the tree") for m in unit.missing]
             for path, activity in unit.files.items():
-                lines = {b.line for b in activity.branches if b.arch_dependent and b.condition}
+                lines = {branch.line for branch in activity.dependent if branch.condition}
                 dependent.setdefault(path, set()).update(lines)
         return BuildResult(
             build.name,
@@ -232,13 +234,15 @@ class Analysis:
         """The units as host, references and target compile them: whatever any of these passes can run."""
         bits = self.settings.bits
         passes = (bits.device + 1, *bits.references, bits.target)
-        seen = {
-            (activity.path, inactive(activity, bit)): None
-            for unit in units
-            for activity in unit.files.values()
-            for bit in passes
-        }
-        return Program(self.reader.file(*key) for key in seen)
+        activities = dict.fromkeys(activity for unit in units for activity in unit.files.values())
+        return Program(file for activity in activities for file in self._seen(activity, passes))
+
+    def _seen(self, activity: FileActivity, passes: Sequence[int]) -> list[ReadFile]:
+        """The file as each of these passes compiles it."""
+        if activity not in self.seen:
+            files = (self.reader.file(activity.path, inactive(activity, bit)) for bit in passes)
+            self.seen[activity] = list({id(file): file for file in files}.values())
+        return self.seen[activity]
 
 
 def analyse(
@@ -255,10 +259,10 @@ def analyse(
 
     Args:
         builds: their names are unique.
-        read: the bytes of a file of the tree, by path; raises ``OSError`` or ``UnreadableFileError`` where it cannot
-            be read.
+        read: the bytes of a file of the tree, by path; raises ``OSError`` or ``UnreadableFileError`` where
+            it cannot be read.
         exists: whether the tree has a file (no folder) at a path.
-        archs: names of all architectures that a verdict is wanted for, ``target`` and ``references`` among them.
+        archs: names of all architectures that a verdict is wanted for, those below among them.
         target: the architecture in question.
         references: those that it is compared with.
         jobs: how many processes; more than one only if ``read`` and ``exists`` can be pickled.
