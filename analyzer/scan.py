@@ -126,7 +126,7 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
     progress("Graph", 0, 1)
     linked = link(
         index,
-        [file for file in sorted(spellings) if "add_argument" in spellings[file]],
+        spellings,
         found,
         judged_python,
         guards,

@@ -22,10 +22,17 @@ class Option:
     attribute: str
 
 
-def options(index: ModuleIndex, files: Iterable[str]) -> tuple[Option, ...]:
+#: An attribute that stands in more files than this is too common to tell whose it is.
+_COMMON = 60
+
+
+def options(
+    index: ModuleIndex, files: Iterable[str], words: Mapping[str, frozenset[str]]
+) -> tuple[Option, ...]:
     """The options that files declare with ``argparse`` and keep in a field of the same name.
 
-    An option is named after its package: ``sglang --attention-backend``.
+    An option is named after its package: ``sglang --attention-backend``. Options whose attribute bears a
+    name that half the tree uses (``device``) are left out: where it is read cannot be told by name.
     """
     found: dict[str, Option] = {}
     modules = {source.file: source for source in index.sources.values()}
@@ -37,6 +44,8 @@ def options(index: ModuleIndex, files: Iterable[str]) -> tuple[Option, ...]:
             text = match.group(1).decode()
             attribute = text.removeprefix("--").replace("-", "_")
             if not re.search(rb"(?m)^    " + attribute.encode() + rb"\s*[:=]", source.data):
+                continue
+            if sum(attribute in found_in for found_in in words.values()) > _COMMON:
                 continue
             name = f"{source.name.partition('.')[0]} {text}"
             line = source.data.count(b"\n", 0, match.start(1)) + 1

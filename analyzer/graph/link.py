@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer.cuda.units import ExportReach
@@ -28,7 +28,7 @@ class Linked:
 
 def link(
     index: ModuleIndex,
-    option_files: Iterable[str],
+    words: Mapping[str, frozenset[str]],
     found: Mapping[str, Findings],
     gates: Sequence[PythonGate],
     guards: Mapping[str, Gate],
@@ -40,7 +40,7 @@ def link(
     """Connect entry points, gates, builds, sources and kernels.
 
     Args:
-        option_files: the files that declare command-line options.
+        words: file to the identifiers in it.
         found: what each architecture's survey told.
         guards: guard gates by id.
     """
@@ -51,7 +51,8 @@ def link(
     paths: list[Path] = []
     for dotted, entry in sorted(apis(calls.sites, public_names(index)).items()):
         paths += linker.from_api(entry, dotted)
-    for option in options(index, option_files):
+    declaring = [file for file in sorted(words) if "add_argument" in words[file]]
+    for option in options(index, declaring, words):
         paths += linker.from_option(option.entry, option.attribute)
     kept = [path for path in paths if path.barriers or len(path.steps) > 2]
     return Linked(

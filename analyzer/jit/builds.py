@@ -135,7 +135,7 @@ def plan(seen: Mapping[str, Mapping[str, BuildSeen]], known: set[str]) -> tuple[
         seen: architecture to the builds that :func:`collect` found there.
         known: the files of the tree.
     """
-    functions = sorted({name for builds in seen.values() for name, b in builds.items() if b.outcome == "ok"})
+    functions = sorted({name for builds in seen.values() for name, b in builds.items() if b.outcome == "ok"} - contracts.makers())
     usual = _usual_spellings(seen)
     plans: list[BuildPlan] = []
     unresolved: list[Unresolved] = []

@@ -47,6 +47,12 @@ def collectors() -> frozenset[str]:
 
 
 @cache
+def makers() -> frozenset[str]:
+    """Functions that make a build from what they are given: helpers, not builds of their own."""
+    return frozenset(maker for row in data.table("contracts").get("build", []) for maker in row["makers"])
+
+
+@cache
 def build_words() -> frozenset[str]:
     """The last names of what makes builds: where they occur, builds may be made."""
     found: set[str] = set()

@@ -74,6 +74,8 @@ class Interest:
     builders: set[str] = field(default_factory=set)
     callers: set[str] = field(default_factory=set)
     """Names of functions that lead to a build: walked for the ways to it."""
+    local: dict[str, set[str]] = field(default_factory=dict)
+    """The same by file, for names too common to be followed elsewhere."""
     common: dict[str, int] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
 
@@ -98,15 +100,24 @@ class Interest:
         group.add(name)
         return True
 
-    def add_caller(self, name: str) -> None:
-        """Look for callers of a function that leads to a build, unless its name says too little."""
-        if len(name) >= 6 and not name.startswith("__") and len(self.where.get(name, ())) <= RARE:
+    def add_caller(self, name: str, file: str) -> None:
+        """Look for callers of a function that leads to a build: everywhere, or where the name says too
+        little, in the file that defines it."""
+        if name.startswith("__"):
+            return
+        if len(name) >= 6 and len(self.where.get(name, ())) <= RARE:
             self.callers.add(name)
+        elif name in self.words.get(file, ()):
+            self.local.setdefault(file, set()).add(name)
+
+    def wanted(self, file: str) -> set[str]:
+        """The names that are followed and stand in a file."""
+        return (self.every | self.local.get(file, set())) & self.words[file]
 
     @property
     def size(self) -> int:
         """How many names are followed."""
-        return len(self.names) + len(self.builders) + len(self.callers)
+        return len(self.every) + sum(len(names) for names in self.local.values())
 
     @property
     def every(self) -> set[str]:
@@ -118,11 +129,11 @@ class Interest:
         found: set[str] = set()
         for name in self.every:
             found.update(self.where.get(name, ()))
-        return sorted(found)
+        return sorted(found | set(self.local))
 
     def lines(self, file: str) -> list[int]:
         """The lines of a file (from 1) on which a name of interest stands."""
-        present = self.every & self.words[file]
+        present = self.wanted(file)
         if not present:
             return []
         pattern = re.compile(rb"\b(?:" + b"|".join(sorted(re.escape(n.encode()) for n in present)) + rb")\b")
@@ -146,9 +157,8 @@ def run(survey: Survey, interest: Interest) -> None:
     seen: dict[str, int] = {}
     while True:
         size = interest.size
-        every = interest.every
         for file in interest.files():
-            present = len(every & interest.words[file])
+            present = len(interest.wanted(file))
             if seen.get(file) == present:
                 continue
             seen[file] = present
@@ -156,7 +166,8 @@ def run(survey: Survey, interest: Interest) -> None:
         for name in sorted(survey.observer.attributes):
             interest.add(name)
         for name in sorted(leading_to_builds(survey)):
-            interest.add_caller(name.rpartition(".")[2])
+            site = survey.observer.functions.get(name)
+            interest.add_caller(name.rpartition(".")[2], site.file if site is not None else "")
         if interest.size == size:
             return
 
