@@ -11,7 +11,7 @@ import msgspec
 from analyzer.archs import find
 from analyzer.cuda.guards import Draft
 from analyzer.identity import digest, identity
-from analyzer.model import BuildVerdict, Gate, Place, Verdict
+from analyzer.model import BuildVerdict, Effect, Gate, Place, Verdict
 
 Mark = tuple[str, int]
 """A guard's place: file and line of its directive."""
@@ -69,15 +69,20 @@ def gates(
         dispatch = dispatches.get((gate.file, group[0].deciding.group)) if len(group) == 1 else None
         gate = msgspec.structs.replace(gate, id=name, order=order, dispatch=dispatch)
         builds = dict.fromkeys(build for place in group for build, _ in place.drafts)
-        found.append(GuardGate(gate, tuple(builds), group[0].reached_by))
+        reaching = dict.fromkeys(build for place in group for build in place.reached_by)
+        found.append(GuardGate(gate, tuple(builds), tuple(reaching)))
         ids.update({(place.deciding.file, place.deciding.line): name for place in group})
     return tuple(found), ids
+
+
+#: Effects that each place tells in its own way: what is lost there, what takes its place.
+_OWN: frozenset[Effect] = frozenset({"empty_kernel", "lost_sync", "excluded", "degraded"})
 
 
 def _group(place: Seen) -> tuple[object, ...]:
     """Equal for places that make up one gate."""
     own = place.deciding
-    if place.reached_by or own.kind == "kernel":
+    if own.kind == "kernel" or (own.effect in _OWN and place.met):
         return (own.file, own.line)
     return (own.file, own.code, own.admit, own.unknown, own.effect, own.kind == "", place.met)
 
@@ -106,7 +111,7 @@ def _gate(group: Sequence[Seen], archs: Sequence[str], target: str, references: 
         because=own.because,
         uses=tuple(Place(other.deciding.file, other.deciding.line) for other in group[1:]),
         count=len(group),
-        verdict_by_build=_by_build(place, archs),
+        verdict_by_build=_by_build(group, archs),
         message=own.message if effect != "none" else None,
     )
 
@@ -119,11 +124,15 @@ def _verdict(draft: Draft, archs: Sequence[str]) -> dict[str, Verdict]:
     return verdict
 
 
-def _by_build(place: Seen, archs: Sequence[str]) -> tuple[BuildVerdict, ...]:
+def _by_build(group: Sequence[Seen], archs: Sequence[str]) -> tuple[BuildVerdict, ...]:
     """The verdict of each build, where they disagree."""
-    if len({(draft.admit, draft.unknown) for _, draft in place.drafts}) == 1:
+    if len({(draft.admit, draft.unknown) for place in group for _, draft in place.drafts}) == 1:
         return ()
-    return tuple(BuildVerdict(build, _verdict(draft, archs)) for build, draft in place.drafts)
+    verdicts: dict[str, dict[str, Verdict]] = {}
+    for place in group:
+        for build, draft in place.drafts:
+            verdicts.setdefault(build, _verdict(draft, archs))
+    return tuple(BuildVerdict(build, verdict) for build, verdict in verdicts.items())
 
 
 def _specialised(verdict: Mapping[str, Verdict], target: str, references: Sequence[str]) -> bool:

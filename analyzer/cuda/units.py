@@ -3,11 +3,16 @@
 Every source of a build is walked once for all architectures (``preprocess``); the branches whose lines
 do not survive alike on all of them are the build's guards. A guard is one gate however many builds meet it.
 
-Header libraries hold guards by the thousand, most of them in instruction wrappers that nothing calls.
-So that a report stays readable, guards are gates of their own only where an export can run into them, or
-where they stand in a kernel. All others of one file that have the same condition, verdict and effect are
-collapsed into one gate at the first of them, with their number as ``count``; its effect is ``none`` as
-long as no export of any build reaches them, since nobody can meet what nobody can run.
+Header libraries hold guards by the thousand, most of them in instruction wrappers: hundreds of alike
+functions, each with the same condition around one instruction, and a trap in its place. So that a report
+stays readable, the places of one file whose guards have the same condition, verdict and effect are one
+gate: it stands at the first of them, ``count`` says how many they are, ``uses`` where the others stand, and
+its scope is what their scopes share. Guards of their own are those in kernels, and those at which work or a
+synchronisation is lost, or something takes their place, since each of them tells something else. What an
+export reaches is told by place (``held_by``).
+
+A guard that no export of any build reaches has the effect ``none``: nobody can meet what nobody can run.
+Where a build has no exports that could be found, that is not known, and the effect stays.
 """
 
 from __future__ import annotations
