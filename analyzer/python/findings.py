@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from analyzer.model import Step
+from analyzer.python import sides
 from analyzer.python.observe import Call, Decision, Key, shown
-from analyzer.python.sides import Shape, shape
+from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
 from analyzer.python.values import Origin, Provenance, Site, Truth, Value
 
@@ -53,6 +55,11 @@ class Static:
     decorator: bool = False
     reads: frozenset[str] = frozenset()
     """Attribute names and strings that stand in the condition."""
+    function: str = ""
+    """The dotted name of the function that holds it, empty in a module's own code."""
+    answers: bool = False
+    """The function does nothing but find an answer; ``truth``: that surely is a truth value."""
+    truth: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,19 @@ class Findings:
     variables: dict[str, tuple[Site, str]] = field(default_factory=dict)
     expressions: dict[str, set[Key]] = field(default_factory=dict)
     unresolved: tuple[tuple[Site, str, str], ...] = ()
+    passed: frozenset[tuple[str, int]] = frozenset()
+    failed: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
+    cut: frozenset[str] = frozenset()
+    """Functions whose walk took too many steps: of what was not reached in them nothing is known."""
+
+    def ran(self, file: str, mark: int) -> bool:
+        """Whether a side of a decision was run."""
+        return (file, mark) in self.passed or (file, mark) in self.failed
+
+    def fails(self, file: str, mark: int) -> str | None:
+        """The message with which a side raised whenever it was run, if it did."""
+        return None if (file, mark) in self.passed else self.failed.get((file, mark))
 
 
 def collect(survey: Survey, arch: str) -> Findings:
@@ -114,11 +134,14 @@ def collect(survey: Survey, arch: str) -> Findings:
     for name, state in m.modules.items():
         for variable, value in state.names.items():
             if value.source is not None and value.source.direct and not variable.startswith("__"):
-                place_of = next((n.site for n in value.source.walk() if n.site and n.site.file == state.source.file), None)
+                places = (n.site for n in value.source.walk() if n.site is not None)
+                place_of = next((place for place in places if place.file == state.source.file), None)
                 found.variables[f"{name}.{variable}"] = (
                     place_of or Site(state.source.file, 1, 1, 1),
                     shown_fully(value),
                 )
+    found.cut = frozenset(what for _, what in survey.spent)
+    found.passed, found.failed = frozenset(m.passed), dict(m.failed)
     found.unresolved = (
         *((site, what, why) for (site, what), why in observer.errors.items()),
         *((site, what, "the evaluation took too many steps") for site, what in survey.spent),
@@ -238,6 +261,7 @@ def _static(decision: Decision, survey: Survey) -> Static:
         body = m.body(function)
     elif state is not None:
         body = state.source.parsed.module.body
+    answers, truth = sides.answering(body) if function is not None else (False, False)
     argument = decision.argument
     code = scope = module = ""
     decorator = False
@@ -246,22 +270,29 @@ def _static(decision: Decision, survey: Survey) -> Static:
         code = f"{node.arg}={ast.unparse(node.value)}" if isinstance(node, ast.keyword) else ast.unparse(node)
         scope, module = frame.qualname, frame.module.source.name
         decorator = frame.function is None
-    reads = frozenset(
-        inner.attr if isinstance(inner, ast.Attribute) else inner.value
-        for inner in ast.walk(decision.node)
-        if isinstance(inner, ast.Attribute) or (isinstance(inner, ast.Constant) and isinstance(inner.value, str))
-    )
+    reads = frozenset(_read(decision.node))
     return Static(
         decision.key,
         decision.site,
         decision.kind,
         decision.scope,
         decision.module,
-        shape(decision.kind, decision.node, decision.owner, body),
+        sides.shape(decision.kind, decision.node, decision.owner, body),
         argument.site if argument is not None else None,
         code,
         scope,
         module,
         decorator,
         reads,
+        function.dotted if function is not None else "",
+        answers,
+        truth,
     )
+
+
+def _read(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value

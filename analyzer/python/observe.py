@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 from analyzer.python.values import (
     Bound,
-
     Choice,
     Class,
     Export,
     External,
     Free,
     Function,
-
     Origin,
     Partial,
     Provenance,
@@ -202,10 +200,9 @@ def _targets(m: Machine, callee: Value) -> Iterator[tuple[str, str, Site | None]
 def function_site(m: Machine, function: Function) -> Site:
     """Where a function is defined."""
     node = function.node
-    return Site(m.index.path(function.module), node.lineno, node.end_lineno or node.lineno, node.col_offset + 1)
+    file, end = m.index.path(function.module), node.end_lineno or node.lineno
+    return Site(file, node.lineno, end, node.col_offset + 1)
 
 
 def _why(test: Value) -> str:
     return test.data.why if isinstance(test.data, Unknown) else ""
-
-

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from analyzer import data
 from analyzer.python import flow, statements
+
+#: Letters of an expression that are shown.
+LETTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,32 +19,44 @@ class Side:
     """One way out of a decision, as text and facts.
 
     ``empty``: no statement stands on it. ``action``: what it does, in a few words; ``message``: what it
-    raises with; ``stores``: attributes that it assigns.
+    raises with; ``stores``: attributes that it assigns; ``answers``: it only returns false or nothing.
+    ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
+    at once. ``rest``: it is what follows a side that leaves.
     """
 
-    empty: bool
-    raises: bool
-    leaves: bool
-    announces: bool
-    action: str
-    message: str
+    empty: bool = False
+    raises: bool = False
+    leaves: bool = False
+    announces: bool = False
+    action: str = ""
+    message: str = ""
     stores: tuple[str, ...] = ()
     line: int = 0
+    mark: int = 0
+    answers: bool = False
+    rest: bool = False
+    branches: tuple[Side, ...] = ()
 
 
-NOTHING = Side(True, False, False, False, "", "")
+NOTHING = Side(empty=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A decision as it is written: its code, its two sides, whether it is written in the negative."""
+    """A decision as it is written: its code, its two sides, whether it is written in the negative.
+
+    ``chain``: the first condition of the ``if``/``elif`` chain that it is part of, with its position among
+    equal ones of the function; empty outside a chain. ``forwards``: it does nothing but turn one truth value
+    into another. ``ordered``: it asks for more or less, and so names no architecture.
+    """
 
     code: str
     then: Side
     other: Side
     negative: bool
-    chain: int = 0
-    """The line of the first ``if`` of an ``if``/``elif`` chain, 0 outside one."""
+    chain: str = ""
+    forwards: bool = False
+    ordered: bool = False
 
 
 @cache
@@ -61,39 +77,58 @@ def shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Sha
     code = ast.unparse(node)
     negative = negated(node)
     if isinstance(owner, ast.If):
-        other = side(owner.orelse)
-        then = side(owner.body)
-        following = after(body, owner)
+        then, other = side(owner.body, owner), side(owner.orelse, owner)
         if other.empty and then.leaves:
-            other = _rest(following)
-        elif then.empty or (other.leaves and not owner.body):
-            then = _rest(following)
-        return Shape(code, then, other, negative, _chain(body, owner))
+            other = rest(after(body, owner), owner)
+        elif then.empty and not other.empty and other.leaves:
+            then = rest(after(body, owner), owner)
+        forwarding = forwards(owner.body, owner.orelse)
+        return Shape(code, then, other, negative, chain(body, owner), forwarding, ordering(node))
+    if isinstance(owner, ast.Match):
+        return _case(node, owner, body)
     if isinstance(owner, ast.Assert):
-        message = ""
-        if owner.msg is not None:
-            message = (
-                str(owner.msg.value)
-                if isinstance(owner.msg, ast.Constant)
-                else statements.source_text(owner.msg)
-            )
-        raising = Side(False, True, True, True, "raises AssertionError", message, line=owner.lineno)
-        return Shape(code, NOTHING, raising, negative)
+        message = _said(owner.msg) if owner.msg is not None else ""
+        raising = _raising("raises AssertionError", owner.lineno, message)
+        return Shape(code, rest(after(body, owner), owner), raising, negative)
     if isinstance(owner, ast.IfExp):
-        return Shape(
-            ast.unparse(owner),
-            _value_side(owner.body),
-            _value_side(owner.orelse),
-            negative,
-        )
+        constants = isinstance(owner.body, ast.Constant) and isinstance(owner.orelse, ast.Constant)
+        boolean = constants and {type(s.value) for s in (owner.body, owner.orelse)} == {bool}  # type: ignore[attr-defined]
+        then, other = _value_side(owner.body), _value_side(owner.orelse)
+        return Shape(ast.unparse(owner), then, other, negative, "", boolean, ordering(node))
     if kind == "lookup":
-        raising = Side(False, True, True, True, "raises KeyError", "", line=getattr(owner, "lineno", 0))
-        return Shape(code, NOTHING, raising, False)
+        missing = "KeyError" if isinstance(owner, ast.Subscript) else "LookupError"
+        return Shape(code, Side(), _raising(f"raises {missing}", getattr(owner, "lineno", 0), ""), False)
     return Shape(code, NOTHING, NOTHING, negative)
 
 
+def _raising(action: str, line: int, message: str) -> Side:
+    return Side(raises=True, leaves=True, announces=True, action=action, message=message, line=line)
+
+
+def _case(pattern: ast.AST, owner: ast.Match, body: list[ast.stmt]) -> Shape:
+    """One case of a ``match``: what it does, and what the cases after it do."""
+    place = next((i for i, case in enumerate(owner.cases) if case.pattern is pattern), 0)
+    case, later = owner.cases[place], owner.cases[place + 1 :]
+    code = f"{ast.unparse(owner.subject)} matches {ast.unparse(pattern)}"
+    if case.guard is not None:
+        code += f" if {ast.unparse(case.guard)}"
+    then = side(case.body, owner)
+    ways = tuple(side(one.body, owner) for one in later)
+    other = _either(ways) if ways else NOTHING
+    if other.empty and then.leaves:
+        other = rest(after(body, owner), owner)
+    return Shape(code, then, other, False, f"match {ast.unparse(owner.subject)}")
+
+
 def _value_side(node: ast.expr) -> Side:
-    return Side(False, False, False, False, ast.unparse(node), "", line=node.lineno)
+    return Side(action=_short(node), line=node.lineno)
+
+
+def ordering(node: ast.AST) -> bool:
+    """Whether a condition is a comparison for order."""
+    while isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
 
 
 def negated(node: ast.AST) -> bool:
@@ -107,29 +142,96 @@ def negated(node: ast.AST) -> bool:
     return False
 
 
-def side(body: list[ast.stmt]) -> Side:
-    """The facts of a block of statements."""
+# Sides.
+
+
+def side(body: list[ast.stmt], owner: ast.stmt) -> Side:
+    """The facts of a block of statements that an ``if`` holds."""
+    mark = flow.mark(body, owner)
     if not body or all(isinstance(statement, ast.Pass) for statement in body):
-        return NOTHING
+        return replace(NOTHING, mark=mark)
     raising = flow.raises(body)
+    branches: tuple[Side, ...] = ()
+    if len(body) == 1 and isinstance(body[0], ast.If):
+        branches = (side(body[0].body, body[0]), side(body[0].orelse, body[0]))
     return Side(
-        empty=False,
         raises=raising,
         leaves=flow.leaves(body),
-        announces=raising or any(_announces(node) for statement in body for node in ast.walk(statement)),
+        announces=raising or _announcing(body),
         action=_action(body),
         message=_message(body),
         stores=tuple(sorted(attr for _, attr in flow.stored_in(body)[1])),
         line=body[0].lineno,
+        mark=mark,
+        answers=_answers(body),
+        branches=branches,
     )
 
 
-def _rest(body: list[ast.stmt]) -> Side:
+def rest(body: list[ast.stmt], owner: ast.stmt) -> Side:
     """What runs instead when the other side leaves: the statements that follow, up to where they end."""
     if not body:
-        return NOTHING
-    found = side(body)
-    return Side(False, found.raises and len(body) == 1, found.leaves, found.announces and len(body) <= 3, found.action, found.message if len(body) == 1 else "", (), body[0].lineno)
+        return replace(NOTHING, rest=True)
+    first = body[0]
+    branches: tuple[Side, ...] = ()
+    if isinstance(first, ast.If) and flow.leaves(first.body) and not first.orelse:
+        branches = (side(first.body, first), replace(rest(body[1:], first), mark=flow.mark([], first)))
+    returns = any(isinstance(node, ast.Return) for statement in body for node in ast.walk(statement))
+    raising = flow.raises(body) and not returns
+    return Side(
+        raises=raising,
+        leaves=flow.leaves(body),
+        announces=raising or _announcing(body[:3]),
+        action=_action(body),
+        message=_message(body) if raising else "",
+        line=first.lineno,
+        answers=_answers(body),
+        rest=True,
+        branches=branches,
+    )
+
+
+def settled(found: Side, ran: Callable[[int], bool], failed: Callable[[int], str | None]) -> Side:
+    """A side as one host takes it: of the ways into which it divides, those that ran there.
+
+    Args:
+        found: the side as it is written.
+        ran: whether the side of that mark ran on the host.
+        failed: the message with which the side of that mark raised there whenever it ran, if it did.
+    """
+    if found.branches:
+        taken = tuple(settled(way, ran, failed) for way in found.branches if ran(way.mark))
+        if taken:
+            either = _either(taken)
+            found = replace(either, stores=found.stores, mark=found.mark, line=found.line, rest=found.rest)
+    message = failed(found.mark) if found.mark and not found.empty else None
+    if message is not None and not found.raises:
+        return replace(found, raises=True, announces=True, message=message)
+    return found
+
+
+def _either(ways: Sequence[Side]) -> Side:
+    """Several ways of which any may be taken, told as one."""
+    if len(ways) == 1:
+        return ways[0]
+    going = [way for way in ways if not way.raises] or list(ways)
+    acting = [way for way in going if not way.empty]
+    actions = list(dict.fromkeys(way.action for way in acting if way.action))
+    return Side(
+        empty=not acting,
+        raises=all(way.raises for way in ways),
+        leaves=all(way.leaves for way in ways),
+        announces=all(way.announces for way in going),
+        action=" or ".join(actions[:3]),
+        message=next((way.message for way in ways if way.message), ""),
+        stores=tuple(sorted({name for way in ways for name in way.stores})),
+        line=ways[0].line,
+        answers=all(way.answers for way in acting) and bool(acting),
+    )
+
+
+def _announcing(body: list[ast.stmt]) -> bool:
+    return any(_announces(node) for statement in body for node in ast.walk(statement))
 
 
 def _announces(node: ast.AST) -> bool:
@@ -139,43 +241,169 @@ def _announces(node: ast.AST) -> bool:
     return name in announcing()
 
 
+def _answers(body: list[ast.stmt]) -> bool:
+    """Whether a block only gives back false or nothing."""
+    acting = [s for s in body if not _is_announcement(s)]
+    if len(acting) != 1 or not isinstance(acting[0], ast.Return):
+        return False
+    value = acting[0].value
+    return value is None or (isinstance(value, ast.Constant) and value.value in (None, False))
+
+
+def _is_announcement(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Expr):
+        return False
+    return isinstance(statement.value, ast.Constant) or _announces(statement.value)
+
+
+def forwards(then: list[ast.stmt], other: list[ast.stmt]) -> bool:
+    """Whether the sides of an ``if`` do no more than bind local names to truth values."""
+    return bool(then) and all(_binds_truth(statement) for statement in [*then, *other])
+
+
+def _binds_truth(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Assign) or not all(isinstance(t, ast.Name) for t in statement.targets):
+        return False
+    return isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, bool)
+
+
+def answering(body: list[ast.stmt]) -> tuple[bool, bool]:
+    """Whether a function does nothing but find an answer, and whether that surely is a truth value.
+
+    Whatever decides inside such a function is a part of its answer.
+    """
+    returns, truth = False, True
+    stack: list[ast.stmt] = list(body)
+    while stack:
+        statement = stack.pop()
+        if isinstance(statement, ast.Return):
+            truth = truth and _is_truth(statement.value)
+            returns = True
+        elif isinstance(statement, ast.Expr):
+            if not _is_announcement(statement):
+                return False, False
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if not all(isinstance(node, (ast.Name, ast.Tuple, ast.List)) for node in targets):
+                return False, False
+        elif isinstance(statement, (ast.If, ast.Try, ast.For, ast.With)):
+            stack += [inner for block in blocks(statement) for inner in block]
+        elif not isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom, ast.Break, ast.Continue)):
+            return False, False
+    return returns, returns and truth
+
+
+def _is_truth(node: ast.expr | None) -> bool:
+    if isinstance(node, ast.BoolOp):
+        return all(_is_truth(value) for value in node.values)
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, bool)
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in ("bool", "any", "all", "isinstance")
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+
+
+# Wording.
+
+
+def _said(node: ast.expr) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else statements.source_text(node)
+
+
 def _message(body: list[ast.stmt]) -> str:
     for statement in body:
         if isinstance(statement, ast.Raise) and isinstance(statement.exc, ast.Call) and statement.exc.args:
-            first = statement.exc.args[0]
-            return str(first.value) if isinstance(first, ast.Constant) else statements.source_text(first)
+            return _said(statement.exc.args[0])
     return ""
 
 
 def _action(body: list[ast.stmt]) -> str:
-    """What a block is for, in a few words: what it returns, raises, assigns or calls."""
+    """What a block is for, in a few words: what it returns or raises, else what it sets, imports or calls."""
     for statement in body:
         if isinstance(statement, ast.Return):
-            return _short(statement.value) if statement.value is not None else "returns"
+            return _returned(statement, body)
         if isinstance(statement, ast.Raise):
             return f"raises {ast.unparse(statement.exc).partition('(')[0]}" if statement.exc else "raises"
+    options = [_assigned(statement) for statement in _walk(body) if _sets_option(statement)]
+    if options:
+        return "; ".join(dict.fromkeys(options[:2]))
+    imports = [statement for statement in body if isinstance(statement, (ast.Import, ast.ImportFrom))]
+    if imports:
+        return shortened(ast.unparse(imports[0]))
+    inner = (_action(block) for statement in body for block in blocks(statement))
+    return next((told for told in (*map(_simple, body), *inner) if told), "")
+
+
+def _simple(statement: ast.stmt) -> str:
+    """What one statement sets or calls, empty for others."""
+    if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and statement.value is not None:
+        return _assigned(statement)
+    calls = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    return _short(statement.value) if calls and not _announces(statement.value) else ""  # type: ignore[attr-defined]
+
+
+def _returned(statement: ast.Return, body: list[ast.stmt]) -> str:
+    if statement.value is None:
+        return "None"
+    if isinstance(statement.value, ast.Name):
+        for earlier in reversed(body[: body.index(statement)]):
+            if isinstance(earlier, ast.Assign) and ast.unparse(earlier.targets[0]) == statement.value.id:
+                return _short(earlier.value)
+    return _short(statement.value)
+
+
+def _walk(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a block and of the blocks in them, outer ones first."""
+    yield from body
     for statement in body:
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-            return f"{ast.unparse(target)} = {_short(statement.value)}"
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and not _announces(statement.value):
-            return _short(statement.value)
-        if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            return ast.unparse(statement).splitlines()[0]
-    for statement in body:
-        if isinstance(statement, (ast.If, ast.For, ast.With, ast.Try, ast.While)):
-            inner = _action(statement.body)
-            if inner:
-                return inner
-    return ""
+        for block in blocks(statement):
+            yield from _walk(block)
+
+
+def _sets_option(statement: ast.stmt) -> bool:
+    """Whether a statement sets attributes to plain constants."""
+    if not isinstance(statement, ast.Assign):
+        return False
+    values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
+    if not all(isinstance(value, ast.Constant) for value in values):
+        return False
+    return any(isinstance(node, ast.Attribute) for target in statement.targets for node in ast.walk(target))
+
+
+def _assigned(statement: ast.stmt) -> str:
+    """An assignment, without the receiver of what it sets."""
+    if isinstance(statement, ast.Assign):
+        target, sign, value = statement.targets[0], "=", statement.value
+    elif isinstance(statement, ast.AugAssign):
+        target, sign, value = statement.target, "+=", statement.value
+    else:
+        assert isinstance(statement, ast.AnnAssign)
+        assert statement.value is not None
+        target, sign, value = statement.target, "=", statement.value
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    values = value.elts if isinstance(value, ast.Tuple) and len(targets) > 1 else [value]
+    left = ", ".join(ast.unparse(node).removeprefix("self.") for node in targets)
+    return f"{left} {sign} {', '.join(_short(node) for node in values)}"
 
 
 def _short(node: ast.expr) -> str:
-    """An expression in few letters: a call by its name."""
+    """An expression in few letters: a call by its name, with its arguments if they are few constants."""
     if isinstance(node, ast.Call):
-        return f"{ast.unparse(node.func)}(…)" if node.args or node.keywords else ast.unparse(node)
-    text = ast.unparse(node)
-    return text if len(text) <= 80 else text[:79] + "…"
+        plain = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if len(plain) <= 2 and all(isinstance(value, ast.Constant) for value in plain):
+            return shortened(ast.unparse(node).removeprefix("self."))
+        inner = _short(plain[0]) if len(plain) == 1 and isinstance(plain[0], ast.Call) else "…"
+        return shortened(f"{ast.unparse(node.func).removeprefix('self.')}({inner})")
+    return shortened(ast.unparse(node).removeprefix("self."))
+
+
+def shortened(text: str) -> str:
+    """A text on one line of at most :data:`LETTERS` letters."""
+    text = " ".join(text.split())
+    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+
+
+# Places.
 
 
 def after(body: list[ast.stmt], owner: ast.AST) -> list[ast.stmt]:
@@ -195,28 +423,32 @@ def after(body: list[ast.stmt], owner: ast.AST) -> list[ast.stmt]:
 
 
 def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
-    """The blocks directly inside a statement."""
-    found = [getattr(statement, name) for name in ("body", "orelse", "finalbody") if getattr(statement, name, None)]
+    """The blocks directly inside a statement; the body of a nested function or class is none."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return []
+    found = [getattr(statement, name, None) or [] for name in ("body", "orelse", "finalbody")]
     found += [handler.body for handler in getattr(statement, "handlers", [])]
     found += [case.body for case in getattr(statement, "cases", [])]
-    return [block for block in found if isinstance(block, list) and not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return [block for block in found if block]
 
 
-def _chain(body: list[ast.stmt], owner: ast.If) -> int:
-    """The first line of the ``if``/``elif`` chain that a statement is part of."""
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.If):
-                link: ast.If | None = node
-                while link is not None and len(link.orelse) == 1 and isinstance(link.orelse[0], ast.If):
-                    link = link.orelse[0]
-                    if link is owner:
-                        return _chain_root(body, node)
-        if any(node is owner for node in ast.walk(statement)):
-            break
-    has_elif = len(owner.orelse) == 1 and isinstance(owner.orelse[0], ast.If)
-    return owner.lineno if has_elif else 0
+def chain(body: list[ast.stmt], owner: ast.If) -> str:
+    """The first condition of the ``if``/``elif`` chain of a statement, told apart from equal ones."""
+    counts: dict[str, int] = {}
+    for statement in _walk(body):
+        if not isinstance(statement, ast.If):
+            continue
+        text = ast.unparse(statement.test)
+        counts[text] = counts.get(text, 0) + 1
+        links = _links(statement)
+        if len(links) > 1 and any(link is owner for link in links):
+            return text if counts[text] == 1 else f"{text}.{counts[text]}"
+    return ""
 
 
-def _chain_root(body: list[ast.stmt], node: ast.If) -> int:
-    return node.lineno
+def _links(first: ast.If) -> list[ast.If]:
+    """An ``if`` and its ``elif`` in order."""
+    links = [first]
+    while len(links[-1].orelse) == 1 and isinstance(links[-1].orelse[0], ast.If):
+        links.append(links[-1].orelse[0])
+    return links
