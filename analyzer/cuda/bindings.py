@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 from analyzer import data
-from analyzer.cuda.functions import Definition, FileFunctions, Invocation, outline, split_arguments
-from analyzer.cuda.program import ReadFile, substitute
+from analyzer.cuda.functions import Definition, Invocation, outline, split_arguments
+from analyzer.cuda.program import ReadFile, outlined, substitute
 from analyzer.cuda.source import ActiveText, Macro, read
 
 Macros = Mapping[str, Sequence[tuple[str, Macro]]]
@@ -42,7 +42,7 @@ def exports(file: ReadFile, macros: Macros | None = None) -> tuple[Export, ...]:
     Which macros and methods export is data (``queries/bindings.toml``).
     """
     known: Macros = macros if macros is not None else {m.name: [(file.path, m)] for m in file.facts.macros}
-    found = [*_from_facts(file.path, file.text, file.facts, known, _NESTED)]
+    found = [*_from_facts(file, known, _NESTED)]
     return tuple(sorted(found, key=lambda export: (export.line, export.name)))
 
 
@@ -53,14 +53,14 @@ def written(text: str, file: str, line: int) -> tuple[Export, ...]:
     return tuple(replace(export, line=line) for export in found)
 
 
-def _from_facts(
-    path: str, text: ActiveText, facts: FileFunctions, macros: Macros, depth: int
-) -> Iterator[Export]:
-    for invocation in facts.invocations:
-        yield from _from_invocation(path, invocation, macros, depth)
-    for definition in facts.definitions:
-        if definition.kind == "host" and _is_block(definition.name, macros, _NESTED):
-            yield from _from_block(path, text, definition)
+def _from_facts(file: ReadFile, macros: Macros, depth: int) -> Iterator[Export]:
+    for invocation in file.facts.invocations:
+        yield from _from_invocation(file.path, invocation, macros, depth)
+    blocks = file.table.blocks
+    for name in [name for name in blocks if name in macros or name in _rows("block")]:
+        if _is_block(name, macros, _NESTED):
+            for definition in blocks[name]:
+                yield from _from_block(file.path, file.text, definition)
 
 
 def _from_invocation(path: str, invocation: Invocation, macros: Macros, depth: int) -> Iterator[Export]:
@@ -73,8 +73,8 @@ def _from_invocation(path: str, invocation: Invocation, macros: Macros, depth: i
     for _, macro in macros.get(invocation.name, ()) if depth else ():
         if macro.parameters is None:
             continue
-        text = read(substitute(macro, invocation.arguments).encode("latin-1")).active()
-        for export in _from_facts(path, text, outline(text), macros, depth - 1):
+        text, facts = outlined(substitute(macro, invocation.arguments))
+        for export in _from_facts(ReadFile(path, text, facts), macros, depth - 1):
             yield replace(export, line=invocation.line)
 
 

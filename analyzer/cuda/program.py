@@ -138,6 +138,12 @@ class Table:
         self.names = (*self.definitions, *(name for name in self.macros if name not in self.definitions))
         self._symbols: dict[tuple[int, Kind], Symbol] = {}
 
+    @cached_property
+    def blocks(self) -> Mapping[str, Sequence[Definition]]:
+        """Host functions by name, as which macros with a body after them appear, too."""
+        hosts = ((n, [d for d in ds if d.kind == "host"]) for n, ds in self.definitions.items())
+        return {name: definitions for name, definitions in hosts if definitions}
+
     def symbol(self, definition: Definition, kind: Kind) -> Symbol:
         """The symbol of one of the file's definitions."""
         key = id(definition), kind  # the file keeps its definitions, so that none takes another's place
@@ -197,6 +203,7 @@ class Program:
         self.files: tuple[ReadFile, ...] = tuple({(f.path, f.text.inactive): f for f in files}.values())
         self._files = {file.path: file for file in reversed(self.files)}
         self._holders: dict[str, list[ReadFile]] = {}
+        self._macro_holders: dict[str, list[ReadFile]] = {}
         self._scopes: dict[Path, list[ReadFile]] = {}
         self._class_holders: dict[Path, None] = {}
         self._using: dict[Path, list[Path]] = defaultdict(list)
@@ -206,7 +213,7 @@ class Program:
         self._kinds: dict[tuple[str, ...], Kind] = {}
         for file in self.files:
             self._add_file(file)
-        self.macros: Mapping[str, Sequence[tuple[str, Macro]]] = Lazy(self._holders, self._macros)
+        self.macros: Mapping[str, Sequence[tuple[str, Macro]]] = Lazy(self._macro_holders, self._macros)
         for file in self.files:
             for invocation in file.facts.invocations:
                 self._expand(file, invocation, invocation.scope, _EXPANSIONS)
@@ -226,6 +233,8 @@ class Program:
         table = file.table
         for name in table.names:
             self._holders.setdefault(name, []).append(file)
+        for name in table.macros:
+            self._macro_holders.setdefault(name, []).append(file)
         for scope in table.scopes:
             self._scopes.setdefault(scope, []).append(file)
         self._class_holders.update(table.classes)
@@ -236,9 +245,7 @@ class Program:
                 self._aliases[using.name].append(using.target)
 
     def _macros(self, name: str) -> list[tuple[str, Macro]]:
-        return [
-            (file.path, macro) for file in self._holders[name] for macro in file.table.macros.get(name, ())
-        ]
+        return [(file.path, macro) for file in self._macro_holders[name] for macro in file.table.macros[name]]
 
     def _symbols(self, name: str) -> list[Symbol]:
         """The definitions, macros and expanded definitions of a name, file by file."""
@@ -277,7 +284,7 @@ class Program:
         for _, macro in self.macros.get(invocation.name, ()):
             if macro.parameters is None or depth == 0:
                 continue
-            text, facts = _outlined(substitute(macro, invocation.arguments))
+            text, facts = outlined(substitute(macro, invocation.arguments))
             for inner in facts.definitions:
                 placed = replace(
                     inner,
@@ -446,7 +453,7 @@ def substitute(macro: Macro, arguments: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _outlined(text: str) -> tuple[ActiveText, FileFunctions]:
+def outlined(text: str) -> tuple[ActiveText, FileFunctions]:
     """An expanded macro's text and what it defines; many builds expand the same."""
     active = read(text.encode("latin-1")).active()
     return active, outline(active)
