@@ -30,10 +30,12 @@ class GuardGate:
 class Seen:
     """A place and what each build makes of it, in the order of builds.
 
-    ``followed``: every one of them has exports.
+    ``constant`` are the builds in which all architectures fare alike, with the mask of those that pass.
+    ``followed``: every build with a draft has exports.
     """
 
     drafts: tuple[tuple[str, Draft], ...]
+    constant: tuple[tuple[str, int], ...]
     reached_by: tuple[str, ...]
     followed: bool
 
@@ -42,6 +44,12 @@ class Seen:
         """As the build has it by which the target loses most, of those that can run into it if any can."""
         reached = [draft for build, draft in self.drafts if build in self.reached_by]
         return min(reached or [draft for _, draft in self.drafts], key=lambda draft: draft.gravity)
+
+    @property
+    def masks(self) -> list[tuple[str, int, int]]:
+        """Each build with the masks of architectures that pass, and for which that is not known."""
+        rows = [(build, draft.admit, draft.unknown) for build, draft in self.drafts]
+        return [*rows, *((build, admit, 0) for build, admit in self.constant)]
 
     @property
     def met(self) -> bool:
@@ -68,7 +76,7 @@ def gates(
         name = identity("guard", *alike, order)
         dispatch = dispatches.get((gate.file, group[0].deciding.group)) if len(group) == 1 else None
         gate = msgspec.structs.replace(gate, id=name, order=order, dispatch=dispatch)
-        builds = dict.fromkeys(build for place in group for build, _ in place.drafts)
+        builds = dict.fromkeys(build for place in group for build, _, _ in place.masks)
         reaching = dict.fromkeys(build for place in group for build in place.reached_by)
         found.append(GuardGate(gate, tuple(builds), tuple(reaching)))
         ids.update({(place.deciding.file, place.deciding.line): name for place in group})
@@ -90,7 +98,7 @@ def _group(place: Seen) -> tuple[object, ...]:
 def _gate(group: Sequence[Seen], archs: Sequence[str], target: str, references: Sequence[str]) -> Gate:
     place = group[0]
     own = place.deciding
-    verdict = _verdict(own, archs)
+    verdict = _verdict(own.admit, own.unknown, archs)
     effect = own.effect if place.met else "none"
     loses = own.losses if effect != "none" else ()
     return Gate(
@@ -116,22 +124,22 @@ def _gate(group: Sequence[Seen], archs: Sequence[str], target: str, references: 
     )
 
 
-def _verdict(draft: Draft, archs: Sequence[str]) -> dict[str, Verdict]:
+def _verdict(admit: int, unknown: int, archs: Sequence[str]) -> dict[str, Verdict]:
     verdict: dict[str, Verdict] = {}
     for index, arch in enumerate(archs):
         bit = 1 << index
-        verdict[arch] = "unknown" if draft.unknown & bit else "admit" if draft.admit & bit else "reject"
+        verdict[arch] = "unknown" if unknown & bit else "admit" if admit & bit else "reject"
     return verdict
 
 
 def _by_build(group: Sequence[Seen], archs: Sequence[str]) -> tuple[BuildVerdict, ...]:
     """The verdict of each build, where they disagree."""
-    if len({(draft.admit, draft.unknown) for place in group for _, draft in place.drafts}) == 1:
+    masks = [row for place in group for row in place.masks]
+    if len({row[1:] for row in masks}) == 1:
         return ()
     verdicts: dict[str, dict[str, Verdict]] = {}
-    for place in group:
-        for build, draft in place.drafts:
-            verdicts.setdefault(build, _verdict(draft, archs))
+    for build, admit, unknown in masks:
+        verdicts.setdefault(build, _verdict(admit, unknown, archs))
     return tuple(BuildVerdict(build, verdict) for build, verdict in verdicts.items())
 
 

@@ -129,13 +129,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What one build's units told."""
+    """What one build's units told.
+
+    ``dependent`` holds, for each architecture-dependent branch that some architecture comes by, the mask of
+    those that take it.
+    """
 
     name: str
     drafts: tuple[Draft, ...]
     exports: tuple[Reached, ...]
     files: tuple[str, ...]
-    dependent: Mapping[str, frozenset[int]]
+    dependent: Mapping[Mark, int]
     unresolved: tuple[Unresolved, ...]
 
 
@@ -192,20 +196,28 @@ class Analysis:
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
         exports = reached(self._link(units), spans) if units else ()
-        dependent: dict[str, set[int]] = {}
+        dependent: dict[Mark, int] = {}
         for unit in units:
             unresolved += [Unresolved(m.file, m.line, m.header, "not in the tree") for m in unit.missing]
-            for path, activity in unit.files.items():
-                lines = {branch.line for branch in activity.dependent if branch.condition}
-                dependent.setdefault(path, set()).update(lines)
+            for activity in unit.files.values():
+                for place, taken in self._dependent(activity):
+                    dependent[place] = dependent.get(place, 0) | taken
         return BuildResult(
             build.name,
             drafts,
             exports,
             tuple(dict.fromkeys(path for unit in units for path in unit.files)),
-            {path: frozenset(lines) for path, lines in dependent.items()},
+            dependent,
             tuple(unresolved),
         )
+
+    def _dependent(self, activity: FileActivity) -> list[tuple[Mark, int]]:
+        device = self.settings.bits.device
+        return [
+            ((branch.file, branch.line), branch.active & device)
+            for branch in activity.dependent
+            if branch.condition and branch.enclosing & device
+        ]
 
     def _walk(self, build: BuildUnits) -> tuple[list[Unit], list[Unresolved]]:
         units: list[Unit] = []
@@ -320,18 +332,27 @@ def _result(results: Sequence[BuildResult], settings: Settings) -> CudaResult:
     """All builds together."""
     drafts: dict[Mark, list[tuple[str, Draft]]] = defaultdict(list)
     reached_by: dict[Mark, dict[str, None]] = defaultdict(dict)
-    directives: dict[str, set[int]] = defaultdict(set)
+    constant: dict[Mark, list[tuple[str, int]]] = defaultdict(list)
+    directives: dict[str, set[int]] = {path: set() for result in results for path in result.files}
     for result in results:
         for draft in result.drafts:
             drafts[draft.file, draft.line].append((result.name, draft))
         for export in result.exports:
             for mark, _ in export.marks:
                 reached_by[mark][result.name] = None
-        for path, lines in result.dependent.items():
-            directives[path] |= lines
+        own = {(draft.file, draft.line) for draft in result.drafts}
+        for place, taken in result.dependent.items():
+            directives[place[0]].add(place[1])
+            if place not in own:
+                constant[place].append((result.name, taken))
     silent = {result.name for result in results if not result.exports}
     seen = [
-        Seen(tuple(rows), tuple(reached_by.get(mark, ())), silent.isdisjoint(build for build, _ in rows))
+        Seen(
+            tuple(rows),
+            tuple(constant.get(mark, ())),
+            tuple(reached_by.get(mark, ())),
+            silent.isdisjoint(build for build, _ in rows),
+        )
         for mark, rows in drafts.items()
     ]
     guards, ids = gates(seen, settings.archs, settings.target, settings.references)
