@@ -496,6 +496,8 @@ def _decorate(
             value = decorated
             if isinstance(inner, Function) and inner is not made.data and inner.stands_for is None:
                 inner.stands_for = f"{frame.module.source.name}.{made.data.qualname}"
+                known = m.defined.setdefault(frame.module.source.name, {})
+                known.setdefault(f"{made.data.qualname} as decorated", inner)
     return value
 
 

@@ -156,12 +156,12 @@ def _within_predicate(item: Merged, asked: bool, found: Mapping[str, Findings]) 
         return True
     if item.mixed:
         return False
-    values = {
-        findings.outcomes[item.static.function].value
+    outcomes = [
+        findings.outcomes[item.static.function]
         for findings in found.values()
         if item.static.function in findings.outcomes
-    }
-    return bool(values) and values <= {"true", "false"}
+    ]
+    return bool(outcomes) and all(outcome.boolean for outcome in outcomes)
 
 
 class _Ways:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -609,6 +610,18 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value, site: Site) ->
         Raised: TypeError where Python cannot order the operands.
     """
     source = _check_source(m, left, right, site)
+    result = _compared(m, op, left, right, site, source)
+    if source is not None and source.kind is Origin.CHECK:
+        found = truth(result)
+        if isinstance(op, (ast.NotIn, ast.NotEq)) and found in (Truth.TRUE, Truth.FALSE):
+            found = Truth.FALSE if found is Truth.TRUE else Truth.TRUE
+        source.what = found.value
+    return result
+
+
+def _compared(
+    m: Machine, op: ast.cmpop, left: Value, right: Value, site: Site, source: Provenance | None
+) -> Value:
     for side in (left, right):
         if isinstance(side.data, Unknown):
             return Value(side.data, source)
@@ -658,11 +671,27 @@ def _check_source(m: Machine, left: Value, right: Value, site: Site) -> Provenan
     if source is None or not source.door:
         return source
     for side, other in ((left, right), (right, left)):
-        if side.tainted and not other.tainted and other.source is not None:
-            for node in other.source.walk():
-                if node.kind is Origin.ARGUMENT:
-                    return Provenance(Origin.CHECK, (source,), site, "", key=node)
+        given = _argument(other) if side.tainted and not other.tainted else None
+        if given is not None:
+            return Provenance(Origin.CHECK, (source,), site, "", key=given)
     return source
+
+
+def _argument(value: Value) -> Provenance | None:
+    """The argument that a value, or what a container holds, was given by."""
+    data = value.data
+    items: Iterable[Value] = ()
+    if isinstance(data, tuple):
+        items = data
+    elif isinstance(data, List):
+        items = data.items
+    elif isinstance(data, Set):
+        items = data.items.values()
+    for source in (value.source, *(item.source for item in itertools.islice(items, 8))):
+        for node in source.walk() if source is not None else ():
+            if node.kind is Origin.ARGUMENT:
+                return node
+    return None
 
 
 def _identical(left: Value, right: Value) -> bool | None:

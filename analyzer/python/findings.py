@@ -72,6 +72,8 @@ class Outcome:
     raised: str | None
     raised_site: Site | None
     tainted: bool
+    boolean: bool
+    """The value is true or false, nothing else."""
 
 
 @dataclass(slots=True)
@@ -93,13 +95,30 @@ class Findings:
     cut: frozenset[str] = frozenset()
     """Functions whose walk took too many steps: of what was not reached in them nothing is known."""
 
-    def ran(self, file: str, mark: int) -> bool:
-        """Whether a side of a decision was run."""
-        return (file, mark) in self.passed or (file, mark) in self.failed
 
-    def fails(self, file: str, mark: int) -> str | None:
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one host did with the sides of decisions in one file, by their marks."""
+
+    told: Findings
+    file: str
+
+    def ran(self, mark: int) -> bool:
+        """Whether a side was run."""
+        return (self.file, mark) in self.told.passed or (self.file, mark) in self.told.failed
+
+    def fails(self, mark: int) -> str | None:
         """The message with which a side raised whenever it was run, if it did."""
-        return None if (file, mark) in self.passed else self.failed.get((file, mark))
+        place = self.file, mark
+        return None if place in self.told.passed else self.told.failed.get(place)
+
+    def decided(self, line: int, column: int) -> bool | None:
+        """How the test that stands there came out, if a device answer has a part in it and it is known."""
+        answer = self.told.answers.get(((self.file, line, column, "if"), None))
+        if answer is None or answer.outcome not in (Truth.TRUE, Truth.FALSE):
+            return None
+        return answer.outcome is Truth.TRUE
 
 
 def collect(survey: Survey, arch: str) -> Findings:
@@ -130,6 +149,7 @@ def collect(survey: Survey, arch: str) -> Findings:
             error.message if error is not None else None,
             error.site if error is not None else None,
             value is not None and value.tainted and value.source is not None and value.source.direct,
+            value is not None and isinstance(value.data, bool),
         )
     for name, state in m.modules.items():
         for variable, value in state.names.items():

@@ -14,7 +14,7 @@ from analyzer.model import Effect, Gate, Layer, Part, Step, Unresolved, Verdict
 from analyzer.model import Place as ModelPlace
 from analyzer.python import sides
 from analyzer.python.decisions import Merged, place_key, site_key, sort
-from analyzer.python.findings import Findings, Static
+from analyzer.python.findings import Findings, Seen, Static
 from analyzer.python.observe import Key
 from analyzer.python.sides import NOTHING, Side
 from analyzer.python.values import Site, Truth
@@ -113,9 +113,7 @@ def _unresolved(own: Sequence[Merged], question: Question) -> tuple[Unresolved, 
 
 def _settled(side: Side, file: str, findings: Findings) -> Side:
     """A side as one host takes it."""
-    return sides.settled(
-        side, lambda mark: findings.ran(file, mark), lambda mark: findings.fails(file, mark)
-    )
+    return sides.settled(side, Seen(findings, file))
 
 
 def _takes(outcome: Truth, then: bool) -> bool:
@@ -210,12 +208,14 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
     if target in question.found:
         instead = _settled(outside, static.site.file, question.found[target])
     if static.kind == "bool" or (instead.answers and not instead.raises):
-        instead = replace(_instead_of_uses(uses, question), announces=instead.announces)
+        followed = _instead_of_uses(uses, question)
+        instead = replace(followed, announces=followed.announces or instead.announces)
     effect, silent, specialised, falls_back = _effect(item, verdict, instead, gated, question)
     message = None
     if effect == "raises":
         answer = item.answers.get(target)
-        message = (answer.raised if answer is not None else None) or instead.message or outside.message or None
+        raised = answer.raised if answer is not None else None
+        message = raised or instead.message or outside.message or None
     gate = _gate(
         static,
         "runtime",
@@ -334,7 +334,9 @@ def _dispatch(static: Static) -> str | None:
 def _argument_gate(site: Site, items: list[Merged], question: Question) -> list[PythonGate]:
     """The gate at an argument that names architectures, checked somewhere inside the callee."""
     target = question.target
-    deciding = next((i for i in items if i.static.shape.then.raises or i.static.shape.other.raises), items[-1])
+    shapes = [item.static.shape for item in items]
+    raises = [shape.then.raises or shape.other.raises for shape in shapes]
+    deciding = items[raises.index(True)] if True in raises else items[-1]
     first = items[0].static
     admits_when = _admitting(deciding)
     verdict = _verdicts(deciding, admits_when, False, question)
@@ -432,8 +434,12 @@ def _gate(
     )
 
 
+def _order(gate: Gate) -> tuple[str, int, int, str, str]:
+    return gate.file, gate.line, gate.column, gate.layer, gate.code
+
+
 def _numbered(drafts: list[PythonGate]) -> tuple[PythonGate, ...]:
-    drafts = sorted(drafts, key=lambda d: (d.gate.file, d.gate.line, d.gate.column, d.gate.layer, d.gate.code))
+    drafts = sorted(drafts, key=lambda draft: _order(draft.gate))
     counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
     numbered: list[PythonGate] = []
     for draft in drafts:

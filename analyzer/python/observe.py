@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from analyzer.python.polarity import negated
 from analyzer.python.values import (
     Bound,
     Choice,
@@ -37,7 +38,6 @@ class Decision:
     """One condition as it came out on one host, over all the ways in which it was reached.
 
     ``argument``: the argument that it checks, where the check stands inside a callee.
-    ``mixed``: the device answer was combined with something that the architecture does not decide.
     """
 
     key: Key
@@ -50,7 +50,6 @@ class Decision:
     outcomes: set[Truth] = field(default_factory=set)
     sources: list[Provenance] = field(default_factory=list)
     why: str = ""
-    mixed: bool = False
     argument: Provenance | None = None
     parts: dict[str, str] = field(default_factory=dict)
     """Operands as they are written, with their values."""
@@ -100,26 +99,22 @@ class Observer:
         source = test.source
         if source is None or not source.door:
             return None
-        checks = source.checks
-        argument = checks[0] if checks else None
         site = frame.site(node)
         key = (site.file, site.line, site.column, kind)
-        found = self.decisions.get((key, argument.site if argument else None))
-        if found is None:
-            found = Decision(
-                key, site, node, owner, kind, frame.module.source.name, frame.qualname, argument=argument
-            )
-            self.decisions[key, argument.site if argument else None] = found
-        outcome = truth(test)
-        found.outcomes.add(outcome)
-        if len(found.sources) < 8 and not any(source is known for known in found.sources):
-            found.sources.append(source)
-        if outcome is Truth.UNKNOWN:
-            found.why = _why(test)
-        if outcome is Truth.FREE:
-            found.mixed = True
-        for operand, value in parts:
-            found.parts.setdefault(ast.unparse(operand), shown(value))
+        for argument, outcome in _asked(node, source, truth(test)):
+            place = (key, argument.site if argument is not None else None)
+            found = self.decisions.get(place)
+            if found is None:
+                found = self.decisions[place] = Decision(
+                    key, site, node, owner, kind, frame.module.source.name, frame.qualname, argument=argument
+                )
+            found.outcomes.add(outcome)
+            if len(found.sources) < 8 and not any(source is known for known in found.sources):
+                found.sources.append(source)
+            if outcome is Truth.UNKNOWN:
+                found.why = _why(test)
+            for operand, value in parts:
+                found.parts.setdefault(ast.unparse(operand), shown(value))
         return Provenance(Origin.GATE, (source,), site, kind, key=key)
 
     def called(
@@ -149,6 +144,28 @@ class Observer:
     def stored(self, name: str) -> None:
         """Note an attribute that was given a device answer."""
         self.attributes.add(name)
+
+
+def _asked(node: ast.AST, source: Provenance, outcome: Truth) -> list[tuple[Provenance | None, Truth]]:
+    """The arguments that a condition checks, each with the outcome for it alone.
+
+    Where one of several arguments is held against the device, and which is free (a table of back ends with
+    the architectures of each), every one of them is a check of its own.
+    """
+    checks = source.checks
+    if len(checks) < 2:
+        return [(checks[0] if checks else None, outcome)]
+    found: dict[int, set[str]] = {}
+    for inner in source.walk():
+        if inner.kind is Origin.CHECK and inner.what in ("true", "false"):
+            found.setdefault(id(inner.key), set()).add(inner.what)
+    asked: list[tuple[Provenance | None, Truth]] = []
+    for check in checks:
+        answers = found.get(id(check), set())
+        if answers:
+            holds = "true" in answers
+            asked.append((check, Truth.TRUE if holds is not negated(node) else Truth.FALSE))
+    return asked or [(checks[0], outcome)]
 
 
 def shown(value: Value) -> str:

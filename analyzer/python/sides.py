@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+import builtins
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Protocol
 
 from analyzer import data
 from analyzer.python import flow, statements
+from analyzer.python.polarity import negated, ordering
 
 #: Letters of an expression that are shown.
 LETTERS = 80
@@ -21,7 +24,7 @@ class Side:
     ``empty``: no statement stands on it. ``action``: what it does, in a few words; ``message``: what it
     raises with; ``stores``: attributes that it assigns; ``answers``: it only returns false or nothing.
     ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
-    at once. ``rest``: it is what follows a side that leaves.
+    at once, two by the test at ``asks`` (line and column). ``rest``: it is what follows a side that leaves.
     """
 
     empty: bool = False
@@ -36,6 +39,7 @@ class Side:
     answers: bool = False
     rest: bool = False
     branches: tuple[Side, ...] = ()
+    asks: tuple[int, int] | None = None
 
 
 NOTHING = Side(empty=True)
@@ -47,7 +51,7 @@ class Shape:
 
     ``chain``: the first condition of the ``if``/``elif`` chain that it is part of, with its position among
     equal ones of the function; empty outside a chain. ``forwards``: it does nothing but turn one truth value
-    into another. ``ordered``: it asks for more or less, and so names no architecture.
+    into another, or nothing at all. ``ordered``: it asks for more or less, and so names no architecture.
     """
 
     code: str
@@ -77,18 +81,20 @@ def shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Sha
     code = ast.unparse(node)
     negative = negated(node)
     if isinstance(owner, ast.If):
-        then, other = side(owner.body, owner), side(owner.orelse, owner)
+        then, other = side(owner.body, owner), side(owner.orelse, owner, after(body, owner))
         if other.empty and then.leaves:
             other = rest(after(body, owner), owner)
         elif then.empty and not other.empty and other.leaves:
             then = rest(after(body, owner), owner)
+        then = _caught(then, _kind(owner.body), owner, body)
+        other = _caught(other, _kind(owner.orelse), owner, body)
         forwarding = forwards(owner.body, owner.orelse)
         return Shape(code, then, other, negative, chain(body, owner), forwarding, ordering(node))
     if isinstance(owner, ast.Match):
         return _case(node, owner, body)
     if isinstance(owner, ast.Assert):
         message = _said(owner.msg) if owner.msg is not None else ""
-        raising = _raising("raises AssertionError", owner.lineno, message)
+        raising = _caught(_raising("AssertionError", owner.lineno, message), "AssertionError", owner, body)
         return Shape(code, rest(after(body, owner), owner), raising, negative)
     if isinstance(owner, ast.IfExp):
         constants = isinstance(owner.body, ast.Constant) and isinstance(owner.orelse, ast.Constant)
@@ -96,13 +102,61 @@ def shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Sha
         then, other = _value_side(owner.body), _value_side(owner.orelse)
         return Shape(ast.unparse(owner), then, other, negative, "", boolean, ordering(node))
     if kind == "lookup":
-        missing = "KeyError" if isinstance(owner, ast.Subscript) else "LookupError"
-        return Shape(code, Side(), _raising(f"raises {missing}", getattr(owner, "lineno", 0), ""), False)
+        missing = _caught(_raising("KeyError", getattr(owner, "lineno", 0), ""), "KeyError", owner, body)
+        return Shape(code, Side(), missing, False)
     return Shape(code, NOTHING, NOTHING, negative)
 
 
-def _raising(action: str, line: int, message: str) -> Side:
-    return Side(raises=True, leaves=True, announces=True, action=action, message=message, line=line)
+def _raising(kind: str, line: int, message: str) -> Side:
+    return Side(
+        raises=True, leaves=True, announces=True, action=f"raises {kind}", message=message, line=line
+    )
+
+
+def _caught(found: Side, kind: str, owner: ast.AST, body: list[ast.stmt]) -> Side:
+    """A side that raises, or what the handler does that takes its exception in the same function."""
+    if not found.raises:
+        return found
+    handler = _handler(body, owner, kind)
+    if handler is None:
+        return found
+    told = side(handler.body, ast.Pass(lineno=handler.lineno))
+    return replace(told, mark=0, branches=(), asks=None)
+
+
+def _handler(body: list[ast.stmt], owner: ast.AST, kind: str) -> ast.ExceptHandler | None:
+    """The handler of the innermost ``try`` around a place that takes an exception of that class."""
+    for statement in body:
+        for block in blocks(statement):
+            if not any(node is owner for inner in block for node in ast.walk(inner)):
+                continue
+            found = _handler(block, owner, kind)
+            if found is None and isinstance(statement, ast.Try) and block is statement.body:
+                found = next((one for one in statement.handlers if _takes(one, kind)), None)
+            return found
+    return None
+
+
+def _takes(handler: ast.ExceptHandler, kind: str) -> bool:
+    if handler.type is None:
+        return True
+    nodes = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    raised = getattr(builtins, kind, None)
+    for name in (ast.unparse(node) for node in nodes):
+        taken = getattr(builtins, name, None)
+        if name in (kind, "Exception", "BaseException"):
+            return True
+        if isinstance(raised, type) and isinstance(taken, type) and issubclass(raised, taken):
+            return True
+    return False
+
+
+def _kind(body: list[ast.stmt]) -> str:
+    """The class of the exception that a block raises, by its last name."""
+    for statement in body:
+        if isinstance(statement, ast.Raise) and statement.exc is not None:
+            return ast.unparse(statement.exc).partition("(")[0].rpartition(".")[2]
+    return ""
 
 
 def _case(pattern: ast.AST, owner: ast.Match, body: list[ast.stmt]) -> Shape:
@@ -114,46 +168,33 @@ def _case(pattern: ast.AST, owner: ast.Match, body: list[ast.stmt]) -> Shape:
         code += f" if {ast.unparse(case.guard)}"
     then = side(case.body, owner)
     ways = tuple(side(one.body, owner) for one in later)
-    other = _either(ways) if ways else NOTHING
+    other = replace(_either(ways), mark=0, branches=ways, asks=None) if ways else NOTHING
     if other.empty and then.leaves:
         other = rest(after(body, owner), owner)
-    return Shape(code, then, other, False, f"match {ast.unparse(owner.subject)}")
+    sure = case.guard is None and isinstance(pattern, ast.MatchAs) and pattern.pattern is None
+    return Shape(code, then, other, False, f"match {ast.unparse(owner.subject)}", sure)
 
 
 def _value_side(node: ast.expr) -> Side:
     return Side(action=_short(node), line=node.lineno)
 
 
-def ordering(node: ast.AST) -> bool:
-    """Whether a condition is a comparison for order."""
-    while isinstance(node, ast.UnaryOp):
-        node = node.operand
-    return isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
-
-
-def negated(node: ast.AST) -> bool:
-    """Whether the condition names what is *not* let through: ``not x``, ``!=``, ``not in``, ``<``."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return not negated(node.operand)
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        return isinstance(node.ops[0], (ast.NotEq, ast.NotIn, ast.Lt, ast.LtE, ast.IsNot))
-    if isinstance(node, ast.BoolOp):
-        return all(negated(value) for value in node.values)
-    return False
-
-
 # Sides.
 
 
-def side(body: list[ast.stmt], owner: ast.stmt) -> Side:
-    """The facts of a block of statements that an ``if`` holds."""
+def side(body: list[ast.stmt], owner: ast.stmt, following: list[ast.stmt] | None = None) -> Side:
+    """The facts of a block of statements that an ``if`` holds; ``following``: what comes after the ``if``."""
     mark = flow.mark(body, owner)
     if not body or all(isinstance(statement, ast.Pass) for statement in body):
         return replace(NOTHING, mark=mark)
     raising = flow.raises(body)
     branches: tuple[Side, ...] = ()
-    if len(body) == 1 and isinstance(body[0], ast.If):
-        branches = (side(body[0].body, body[0]), side(body[0].orelse, body[0]))
+    first = body[0]
+    if len(body) == 1 and isinstance(first, ast.If):
+        other = side(first.orelse, first, following)
+        if not first.orelse and following and flow.leaves(first.body):
+            other = replace(rest(following, first), mark=other.mark)
+        branches = (side(first.body, first), other)
     return Side(
         raises=raising,
         leaves=flow.leaves(body),
@@ -161,10 +202,11 @@ def side(body: list[ast.stmt], owner: ast.stmt) -> Side:
         action=_action(body),
         message=_message(body),
         stores=tuple(sorted(attr for _, attr in flow.stored_in(body)[1])),
-        line=body[0].lineno,
+        line=first.lineno,
         mark=mark,
         answers=_answers(body),
         branches=branches,
+        asks=_test(first) if branches else None,
     )
 
 
@@ -188,23 +230,38 @@ def rest(body: list[ast.stmt], owner: ast.stmt) -> Side:
         answers=_answers(body),
         rest=True,
         branches=branches,
+        asks=_test(first) if branches else None,
     )
 
 
-def settled(found: Side, ran: Callable[[int], bool], failed: Callable[[int], str | None]) -> Side:
-    """A side as one host takes it: of the ways into which it divides, those that ran there.
+def _test(statement: ast.stmt) -> tuple[int, int] | None:
+    """Where the test of an ``if`` stands."""
+    return (statement.test.lineno, statement.test.col_offset + 1) if isinstance(statement, ast.If) else None
 
-    Args:
-        found: the side as it is written.
-        ran: whether the side of that mark ran on the host.
-        failed: the message with which the side of that mark raised there whenever it ran, if it did.
-    """
+
+class Host(Protocol):
+    """What one host did with the sides of decisions in a file, by their marks."""
+
+    def ran(self, mark: int) -> bool:
+        """Whether a side was run."""
+
+    def fails(self, mark: int) -> str | None:
+        """The message with which a side raised whenever it was run, if it did."""
+
+    def decided(self, line: int, column: int) -> bool | None:
+        """How the test that stands there came out, if a device answer has a part in it and it is known."""
+
+
+def settled(found: Side, host: Host) -> Side:
+    """A side as one host takes it: of the ways into which it divides, those that ran there."""
     if found.branches:
-        taken = tuple(settled(way, ran, failed) for way in found.branches if ran(way.mark))
+        known = host.decided(*found.asks) if found.asks is not None else None
+        ways = found.branches if known is None else found.branches[:1] if known else found.branches[1:]
+        taken = tuple(settled(way, host) for way in ways if host.ran(way.mark))
         if taken:
             either = _either(taken)
             found = replace(either, stores=found.stores, mark=found.mark, line=found.line, rest=found.rest)
-    message = failed(found.mark) if found.mark and not found.empty else None
+    message = host.fails(found.mark) if found.mark and not found.empty else None
     if message is not None and not found.raises:
         return replace(found, raises=True, announces=True, message=message)
     return found
@@ -247,7 +304,9 @@ def _answers(body: list[ast.stmt]) -> bool:
     if len(acting) != 1 or not isinstance(acting[0], ast.Return):
         return False
     value = acting[0].value
-    return value is None or (isinstance(value, ast.Constant) and value.value in (None, False))
+    if isinstance(value, ast.Constant):
+        return value.value is None or value.value is False
+    return value is None
 
 
 def _is_announcement(statement: ast.stmt) -> bool:

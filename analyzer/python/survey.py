@@ -232,7 +232,7 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
         survey.spent.append((Site(file, 1, 1, 1), module))
         return
     _note_names(state.names, interest)
-    lines = interest.lines(file)
+    lines = {module: interest.lines(file)}
     functions = m.defined.setdefault(module, {})
     done = 0
     while done < len(functions):  # walking a function defines the ones inside it
@@ -241,11 +241,18 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
             key = (module, qualname)
             if key in survey.walked:
                 continue
-            node = function.node
-            position = bisect_left(lines, node.lineno)
-            if position < len(lines) and lines[position] <= (node.end_lineno or node.lineno):
+            if function.module not in lines:  # what a decorator of another module puts in its place
+                lines[function.module] = interest.lines(m.index.path(function.module))
+            if _holds_any(function, lines[function.module]):
                 _walk(survey, interest, key, function)
     _note_names(state.names, interest)
+
+
+def _holds_any(function: Function, lines: list[int]) -> bool:
+    """Whether one of the lines lies in a function."""
+    first, last = function.node.lineno, function.node.end_lineno or function.node.lineno
+    position = bisect_left(lines, first)
+    return position < len(lines) and lines[position] <= last
 
 
 def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) -> None:

@@ -35,7 +35,7 @@ class Origin(Enum):
     TOOLKIT = "toolkit"  # the toolkit's version: decides, but is no device answer
     PLACE = "place"  # a line through which the value went
     ARGUMENT = "argument"  # an expression given for a parameter; key: the call
-    CHECK = "check"  # a device answer compared with an argument; key: the argument's node
+    CHECK = "check"  # a device answer compared with an argument; key: its node; what: whether it is among it
     RETURN = "return"  # the result of a call; key: the call
     GATE = "gate"  # a decision: what hangs on it only forwards it
     CONTROL = "control"  # a decision under which the value was stored

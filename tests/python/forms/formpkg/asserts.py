@@ -1,0 +1,32 @@
+"""Checks by assert, and checks that only some circumstances trip."""
+
+import torch
+
+from .hw import is_sm90, is_sm100, is_sm120
+
+
+def cutlass(x):
+    assert is_sm100() or is_sm90()  # gate: runtime raises | admit 9.0 10.*
+    return x
+
+
+def chunked(x, chunked):
+    if chunked and is_sm120():  # gate: runtime raises | admit 7.5 8.* 9.0 10.* 11.0 12.1 | says not with chunks here
+        raise ValueError("not with chunks here")
+    return x
+
+
+def optional(x, use_tma):
+    assert not use_tma or torch.cuda.get_device_capability()[0] in (9, 10)  # gate: runtime raises | admit 9.0 10.*
+    return x
+
+
+def _give_up(what):
+    raise RuntimeError(f"{what} is not there")
+
+
+def by_helper(x):
+    if is_sm100():  # gate: runtime raises | admit 10.* | says tcgen05 is not there
+        return x
+    else:
+        _give_up("tcgen05")

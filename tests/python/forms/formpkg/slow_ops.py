@@ -1,0 +1,5 @@
+"""What the import falls back to."""
+
+
+def gemm(x):
+    return x
