@@ -671,7 +671,8 @@ def _check_source(m: Machine, left: Value, right: Value, site: Site) -> Provenan
     if source is None or not source.door:
         return source
     for side, other in ((left, right), (right, left)):
-        given = _argument(other) if side.tainted and not other.tainted else None
+        answers = side.source is not None and side.source.direct
+        given = _argument(other) if answers and not other.tainted else None
         if given is not None:
             return Provenance(Origin.CHECK, (source,), site, "", key=given)
     return source
@@ -687,7 +688,7 @@ def _argument(value: Value) -> Provenance | None:
         items = data.items
     elif isinstance(data, Set):
         items = data.items.values()
-    for source in (value.source, *(item.source for item in itertools.islice(items, 8))):
+    for source in (*(item.source for item in itertools.islice(items, 8)), value.source):
         for node in source.walk() if source is not None else ():
             if node.kind is Origin.ARGUMENT:
                 return node

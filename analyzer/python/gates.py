@@ -332,8 +332,20 @@ def _dispatch(static: Static) -> str | None:
 
 
 def _argument_gate(site: Site, items: list[Merged], question: Question) -> list[PythonGate]:
-    """The gate at an argument that names architectures, checked somewhere inside the callee."""
+    """The gate at an argument that names architectures, checked somewhere inside the callee.
+
+    Whether an architecture is among those that are named is never free; where it is, the argument names
+    something else.
+    """
     target = question.target
+    items = [
+        item
+        for item in items
+        if item.static.kind != "while"
+        and all(answer.outcome is not Truth.FREE for answer in item.answers.values())
+    ]
+    if not items:
+        return []
     shapes = [item.static.shape for item in items]
     raises = [shape.then.raises or shape.other.raises for shape in shapes]
     deciding = items[raises.index(True)] if True in raises else items[-1]

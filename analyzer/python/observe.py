@@ -150,10 +150,11 @@ def _asked(node: ast.AST, source: Provenance, outcome: Truth) -> list[tuple[Prov
     """The arguments that a condition checks, each with the outcome for it alone.
 
     Where one of several arguments is held against the device, and which is free (a table of back ends with
-    the architectures of each), every one of them is a check of its own.
+    the architectures of each), every one of them is a check of its own; so is one that only counts under
+    circumstances which are free.
     """
     checks = source.checks
-    if len(checks) < 2:
+    if not checks or (len(checks) == 1 and outcome is not Truth.FREE):
         return [(checks[0] if checks else None, outcome)]
     found: dict[int, set[str]] = {}
     for inner in source.walk():

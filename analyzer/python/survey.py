@@ -277,7 +277,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     if value is None:
         return
     calls.note_maker(function, value)
-    if _answers(value):
+    if _answers(value) or _makes_functions(value):
         interest.add(function.name)
     if any(isinstance(option.data, Instance) and option.data.maker for option in _options(value)):
         interest.add(function.name, builder=True)
@@ -299,6 +299,14 @@ def _answers(value: Value, depth: int = 2) -> bool:
     if isinstance(value.data, Free):
         return value.source.direct and value.data.boolean
     return not isinstance(value.data, Unknown)
+
+
+def _makes_functions(value: Value) -> bool:
+    """Whether a function gives one that it defines: a decorator, or what is given arguments to be one."""
+    return any(
+        isinstance(option.data, Function) and "." in option.data.qualname and option.data.owner is None
+        for option in _options(value)
+    )
 
 
 def _items(data: object) -> list[Value]:
