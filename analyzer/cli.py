@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import click
+import msgspec
 
 from analyzer import __version__, archs
 from analyzer.console import display
 from analyzer.model import SEVERITIES, Report
+from analyzer.model import decode as decode_report
 from analyzer.report import evaluation, explain, lookup, terminal
 from analyzer.report.formats import FORMATS
 from analyzer.report.screen import Screen
-from analyzer.report.source import Source
+from analyzer.report.source import Source, no_source
 from analyzer.scan import ScanOptions
 from analyzer.scan import evaluate as evaluate_names
 from analyzer.scan import scan as scan_tree
@@ -229,13 +231,34 @@ def scan(
     return int(fail_on is not None and _reaches(report, fail_on))
 
 
+def _saved(file: Path) -> Report:
+    """A report written by an earlier scan.
+
+    Raises:
+        TreeError: the file cannot be read, or is no such report.
+    """
+    try:
+        return decode_report(file.read_bytes())
+    except OSError as error:
+        raise TreeError(f"cannot read {file}: {error.strerror}") from error
+    except msgspec.MsgspecError as error:
+        raise TreeError(f"{file} is not a report that this program wrote: {error}") from error
+
+
 @smgate.command(name="explain")
 @click.argument("gate")
+@click.option(
+    "--from",
+    "saved",
+    type=click.Path(path_type=Path),
+    metavar="REPORT",
+    help="a JSON report of an earlier scan, instead of a new scan",
+)
 @click.option(
     "--root", type=click.Path(path_type=Path), help="the tree  [default: that of the python on PATH]"
 )
 @_common
-def explain_gate(gate: str, root: Path | None, quiet: bool, **common: Any) -> int:
+def explain_gate(gate: str, saved: Path | None, root: Path | None, quiet: bool, **common: Any) -> int:
     """Show how each verdict was reached, step by step.
 
     GATE is the id of a gate, FILE:LINE, or FILE: for a file without gates,
@@ -244,13 +267,19 @@ def explain_gate(gate: str, root: Path | None, quiet: bool, **common: Any) -> in
     \b
     smgate explain flashinfer/jit/comm.py:42 --root .venv
     smgate explain communicator.py
+    smgate explain communicator.py --from report.json
     """
-    options = _options(root, **common)
-    with display(sys.stderr, quiet) as progress:
-        report = scan_tree(options, progress)
-    source, screen = _source(options.root), Screen.of(sys.stdout)
+    if saved is not None:
+        report = _saved(saved)
+        source, name = (_source(root) if root is not None else no_source), gate
+    else:
+        options = _options(root, **common)
+        with display(sys.stderr, quiet) as progress:
+            report = scan_tree(options, progress)
+        source, name = _source(options.root), _scanned(options.root, gate)
+    screen = Screen.of(sys.stdout)
     try:
-        found = lookup.find(report, gate, _scanned(options.root, gate))
+        found = lookup.find(report, gate, name)
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from error
     if found.file is not None:

@@ -46,6 +46,7 @@ def flow(found: Mapping[str, Findings], leading: Iterable[str]) -> Flow:
     """Merge the calls of the leading architectures.
 
     A call of a method on a receiver that is not known leads to the functions of that name, if they are few.
+    A function that was called with device answers is seen as it ran on these, not as it might on others.
     """
     graph: nx.DiGraph[str] = nx.DiGraph()
     sites: dict[str, Site] = {}
@@ -55,7 +56,10 @@ def flow(found: Mapping[str, Findings], leading: Iterable[str]) -> Flow:
         sites.update(findings.functions)
         for outcome in findings.outcomes.values():
             sites.setdefault(outcome.dotted, outcome.site)
+        given = {call.caller for call in findings.calls if call.given}
         for call in findings.calls:
+            if call.caller in given and not call.given:
+                continue
             if call.kind in ("calls", "exports"):
                 targets: list[tuple[str, str]] = [(call.callee, call.kind)]
             elif call.kind == "method":

@@ -164,6 +164,7 @@ def call_function(
     if calling is not None:
         args, keywords = _mark_arguments(m, calling, function, args, keywords, number)
     frame = frame_of(m, function)
+    frame.given = tainted
     bind_arguments(m, function, frame, args, keywords, rest, site)
     result = _within(m, function, frame, steps)
     if result.source is not None and (result.source.checks or result.tainted):

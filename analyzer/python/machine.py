@@ -73,6 +73,8 @@ class Frame:
     """For each open ``try``: the names bound in it, with the values before and after."""
     produced: List | None = None
     """What a generator has yielded."""
+    given: bool = False
+    """Some argument that the function was called with carries a device answer."""
 
     @property
     def file(self) -> str:

@@ -59,7 +59,8 @@ class Decision:
 class Call:
     """A call as it was followed: from one function to another, to an export of a build, by name or by value.
 
-    ``under``: keys of the decisions that it hangs on.
+    ``under``: keys of the decisions that it hangs on. ``given``: the caller ran on arguments that carry a
+    device answer, as it was called with, not on free ones.
     """
 
     caller: str
@@ -67,6 +68,7 @@ class Call:
     kind: str
     site: Site
     under: frozenset[Key]
+    given: bool = False
 
 
 class Observer:
@@ -129,10 +131,10 @@ class Observer:
             under = frozenset(
                 gate.key for source in m.control for gate in _nearest_gates(source)
             )
-            self.calls[Call(caller, name, kind, site, under)] = None
+            self.calls[Call(caller, name, kind, site, under, frame.given)] = None
         if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
             under = frozenset(gate.key for source in m.control for gate in _nearest_gates(source))
-            self.calls[Call(caller, node.func.attr, "method", site, under)] = None
+            self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
         self.functions.setdefault(
             caller, Site(frame.file, _line(frame), _line(frame), 1)
         )
