@@ -119,9 +119,7 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
     ]
     finished = [judged(gate) for gate in python_gates]
     by_id = {gate.id: gate for gate in finished}
-    judged_python = [
-        replace(draft, gate=by_id[draft.gate.id]) for draft in python.gates
-    ]
+    judged_python = [replace(draft, gate=by_id[draft.gate.id]) for draft in python.gates]
     guards = {guard.gate.id: judged(guard.gate) for guard in cuda.guards}
     progress("Graph", 0, 1)
     linked = link(
@@ -180,9 +178,7 @@ def _index(
         cache=cache,
         progress=lambda done, total: progress("Files", done, total),
     )
-    found = {
-        file.path: fact for file, fact in zip(files, facts, strict=True) if isinstance(fact, frozenset)
-    }
+    found = {file.path: fact for file, fact in zip(files, facts, strict=True) if isinstance(fact, frozenset)}
     every = [file.path for file in tree.files if file.kind != "python" or file.path in found]
     return ModuleIndex(every, tree.read, required(tree.packages)), found
 
@@ -245,7 +241,13 @@ def _predicates(
             site.line,
             value,
             tuple(
-                sorted({g for line in range(site.line, site.end_line + 1) for g in places.get((site.file, line), ())})
+                sorted(
+                    {
+                        g
+                        for line in range(site.line, site.end_line + 1)
+                        for g in places.get((site.file, line), ())
+                    }
+                )
             ),
         )
         for name, (site, value) in sorted(values.items())
@@ -316,7 +318,9 @@ def _evaluated(machine: Machine, name: str) -> Any:
             value = call(machine, value, [], {}, site)
         return plain(value)
     except KeyError:
-        raise TreeError(f"no module of the tree holds {name}; give a dotted name such as package.module.name") from None
+        raise TreeError(
+            f"no module of the tree holds {name}; give a dotted name such as package.module.name"
+        ) from None
     except Raised as error:
         return {"raises": f"{error.kind}: {error.message}"}
     except Budget:

@@ -39,15 +39,11 @@ def link(
 ) -> Linked:
     """Connect entry points, gates, builds, sources and kernels.
 
-    Args:
-        words: file to the identifiers in it.
-        found: what each architecture's survey told.
-        guards: guard gates by id.
+    ``words`` maps each file to the identifiers in it, ``found`` each architecture to what its survey told,
+    ``guards`` ids to guard gates.
     """
     calls = flow(found, [target, *references])
-    linker = Linker(
-        calls, gates, guards, plans, reaches, found[target], target, contracts.collectors()
-    )
+    linker = Linker(calls, gates, guards, plans, reaches, found[target], target, contracts.collectors())
     paths: list[Path] = []
     for dotted, entry in sorted(apis(calls.sites, public_names(index)).items()):
         paths += linker.from_api(entry, dotted)

@@ -112,7 +112,11 @@ class Linker:
         return paths
 
     def _to_builds(
-        self, entry: Entry, starts: Sequence[str], barriers: Sequence[Barrier], reader: PythonGate | None = None
+        self,
+        entry: Entry,
+        starts: Sequence[str],
+        barriers: Sequence[Barrier],
+        reader: PythonGate | None = None,
     ) -> list[Path]:
         graph = self.flow.graph
         present = [start for start in starts if start in graph]
@@ -178,7 +182,9 @@ class Linker:
             source = self._node(f"source:{reach.file}", "source", reach.file, reach.file, 1)
             self._edge(node, source, "compiles")
             steps.setdefault(source)
-            export = self._node(f"export:{build.name}:{reach.name}", "export", reach.name, reach.file, reach.line)
+            export = self._node(
+                f"export:{build.name}:{reach.name}", "export", reach.name, reach.file, reach.line
+            )
             self._edge(source, export, "exports")
             steps.setdefault(export)
             for kernel in reach.kernels[:KERNELS]:
@@ -211,7 +217,9 @@ class Linker:
         order: dict[When, int] = {"always": 0, "default": 1, "ahead_of_time": 2}
         ranked = sorted(barriers, key=lambda barrier: order[barrier.when])
         known = {gate.gate.id: gate.gate for gate in self.gates} | dict(self.guards)
-        worst = [known[barrier.gate] for barrier in ranked if barrier.when == "always" and barrier.gate in known]
+        worst = [
+            known[barrier.gate] for barrier in ranked if barrier.when == "always" and barrier.gate in known
+        ]
         worst = worst or [known[barrier.gate] for barrier in ranked if barrier.gate in known]
         gravest = min(worst, key=lambda gate: SEVERITIES.index(gate.severity), default=None)
         node = self._node(f"entry:{entry.name}", "entry", entry.name, entry.file, entry.line)

@@ -12,9 +12,9 @@ from analyzer.archs import Spelling
 from analyzer.jit.commands import Command, parse
 from analyzer.model import Build, Outcome, Unresolved
 from analyzer.python import contracts
-from analyzer.python.modules import ROOT
 from analyzer.python.library import HOLE
 from analyzer.python.machine import Budget
+from analyzer.python.modules import ROOT
 from analyzer.python.survey import Survey
 from analyzer.python.values import Choice, Dict, Instance, List, Raised, Site, Value
 
@@ -73,7 +73,13 @@ def _described(survey: Survey, dotted: str, site: Site, builds: Sequence[Value])
             sources.setdefault(path)
         commands.update(_commands(survey, value, contract))
     return BuildSeen(
-        dotted, site, "ok", "", name or dotted.rpartition(".")[2], tuple(sources), tuple(sorted(commands.items()))
+        dotted,
+        site,
+        "ok",
+        "",
+        name or dotted.rpartition(".")[2],
+        tuple(sources),
+        tuple(sorted(commands.items())),
     )
 
 
@@ -109,7 +115,11 @@ def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> d
         m.holes = False
     if not found:
         flags = build.data.attributes.get(contract.flags)
-        words = [item.data for item in flags.data.items if isinstance(item.data, str)] if flags is not None and isinstance(flags.data, List) else []
+        words = (
+            [item.data for item in flags.data.items if isinstance(item.data, str)]
+            if flags is not None and isinstance(flags.data, List)
+            else []
+        )
         for path in _paths(build.data.attributes.get(contract.sources)):
             found[path] = parse(words)
     return found
@@ -128,14 +138,19 @@ class BuildPlan:
     spelling: Mapping[str, Spelling]
 
 
-def plan(seen: Mapping[str, Mapping[str, BuildSeen]], known: set[str]) -> tuple[tuple[BuildPlan, ...], tuple[Unresolved, ...]]:
+def plan(
+    seen: Mapping[str, Mapping[str, BuildSeen]], known: set[str]
+) -> tuple[tuple[BuildPlan, ...], tuple[Unresolved, ...]]:
     """Merge what the hosts saw into builds.
 
     Args:
         seen: architecture to the builds that :func:`collect` found there.
         known: the files of the tree.
     """
-    functions = sorted({name for builds in seen.values() for name, b in builds.items() if b.outcome == "ok"} - contracts.makers())
+    functions = sorted(
+        {name for builds in seen.values() for name, b in builds.items() if b.outcome == "ok"}
+        - contracts.makers()
+    )
     usual = _usual_spellings(seen)
     plans: list[BuildPlan] = []
     unresolved: list[Unresolved] = []
@@ -155,15 +170,19 @@ def plan(seen: Mapping[str, Mapping[str, BuildSeen]], known: set[str]) -> tuple[
         for path in sources:
             if path not in known:
                 unresolved.append(
-                    Unresolved(first.site.file, first.site.line, f"a source of {first.name}: {path.replace(HOLE, '…')}",
-                               "it is made when the build runs, or its name is not fully known")
+                    Unresolved(
+                        first.site.file,
+                        first.site.line,
+                        f"a source of {first.name}: {path.replace(HOLE, '…')}",
+                        "it is made when the build runs, or its name is not fully known",
+                    )
                 )
         commands = {arch: row.commands[0][1] for arch, row in good.items() if row.commands}
         spelling: dict[str, Spelling] = {}
         written: dict[str, tuple[str, ...]] = {}
         for arch in seen:
             number = archs.find(arch).number
-            own = [s for s in commands[arch].spellings] if arch in commands else []
+            own = list(commands[arch].spellings) if arch in commands else []
             written[arch] = tuple(str(s) for s in own)
             fitting = [s for s in own if s.number == number] or [usual.get(arch, _default(arch))]
             spelling[arch] = fitting[0]
@@ -176,7 +195,10 @@ def plan(seen: Mapping[str, Mapping[str, BuildSeen]], known: set[str]) -> tuple[
             message=message,
             sources=present,
             spelling={arch: value for arch, value in written.items() if value},
-            flags={arch: tuple(f"-D{n}={v}" if v != "1" else f"-D{n}" for n, v in command.defines) for arch, command in commands.items()},
+            flags={
+                arch: tuple(f"-D{n}={v}" if v != "1" else f"-D{n}" for n, v in command.defines)
+                for arch, command in commands.items()
+            },
         )
         plans.append(BuildPlan(build, commands, spelling))
     return _distinct(plans), tuple(unresolved)
@@ -191,7 +213,9 @@ def _distinct(plans: list[BuildPlan]) -> tuple[BuildPlan, ...]:
         plan
         if counts[plan.build.name] == 1
         else BuildPlan(
-            msgspec.structs.replace(plan.build, name=f"{plan.build.name} ({plan.build.function.rpartition('.')[2]})"),
+            msgspec.structs.replace(
+                plan.build, name=f"{plan.build.name} ({plan.build.function.rpartition('.')[2]})"
+            ),
             plan.command,
             plan.spelling,
         )

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analyzer.archs import Spelling
-from analyzer.python.modules import ROOT
 from analyzer.python.library import HOLE
+from analyzer.python.modules import ROOT
 
 
 @dataclass(frozen=True, slots=True)

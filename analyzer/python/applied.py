@@ -1,4 +1,4 @@
-"""What a survey leaves beside its decisions: names bound to applied predicates, and which files were parsed."""
+"""What a survey leaves beside its decisions: names for applied predicates, and which files were parsed."""
 
 from __future__ import annotations
 

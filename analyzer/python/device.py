@@ -22,6 +22,7 @@ class Host:
 
     @property
     def cuda_text(self) -> str:
+        """The release as ``"13.0"``."""
         return f"{self.cuda[0]}.{self.cuda[1]}"
 
 
@@ -30,8 +31,8 @@ class Door:
     """One entry of ``queries/device_api.toml``.
 
     ``kind``: ``device`` (its answer depends on the architecture), ``toolkit``, ``host`` (fixed by what is
-    assumed of the machine), ``absent`` or ``free``. ``expression``: the value, ``None`` for an object whose attributes
-    are entries of their own; what such a ``device`` object has beyond them is unknown.
+    assumed of the machine), ``absent`` or ``free``. ``expression``: the value, ``None`` for an object whose
+    attributes are entries of their own; what such a ``device`` object has beyond them is unknown.
     """
 
     path: str

@@ -59,10 +59,8 @@ def run(
     First the target and the references are explored, each by itself, for the names that lead to device
     answers; then every architecture is surveyed with the names of all of them.
 
-    Args:
-        names: the architectures, in the order of the result.
-        jobs: processes; 1 runs everything in this one.
-        progress: called with surveys done and to do.
+    ``names`` are the architectures in the order of the result; with one job everything runs in this process;
+    ``progress`` is told how many surveys are done, and of how many.
     """
     leading = list(dict.fromkeys([target, *references]))
     total = len(leading) + len(names)

@@ -13,7 +13,6 @@ from analyzer import data
 from analyzer.python import device
 from analyzer.python.syntax import ParsedFile, parse
 
-
 #: Stands for the scanned root in paths that the evaluated code computes.
 ROOT = "/<root>/"
 
@@ -31,6 +30,7 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
+        """The file's content."""
         return self.read(self.file)
 
     @cached_property
@@ -46,13 +46,16 @@ class Source:
             for name in found.group(1).split(b","):
                 word = name.strip()
                 rest = self.data[found.end() : found.end() + 2000]
-                cache = re.match(rb"(?s).{0,400}?\bif\s+(not\s+)?\b%b\b(\s+is\s+None)?\s*:" % re.escape(word), rest)
+                cache = re.match(
+                    rb"(?s).{0,400}?\bif\s+(not\s+)?\b%b\b(\s+is\s+None)?\s*:" % re.escape(word), rest
+                )
                 if cache is None:
                     names.add(word.decode("ascii", "replace"))
         return frozenset(names)
 
     @cached_property
     def lines(self) -> list[str]:
+        """The file's text, line by line."""
         return self.data.decode("utf-8", "replace").splitlines()
 
 
@@ -150,8 +153,10 @@ class ModuleIndex:
         return source.file if source is not None else name.replace(".", "/")
 
     def stand_in(self, name: str) -> str | None:
-        """The dotted name under which the device model knows a module, if it does: a module with entries of
-        its own, or a copy of one that a package carries."""
+        """The dotted name under which the device model knows a module, ``None`` if it does not.
+
+        That is a module with entries of its own, or a copy of one that a package carries.
+        """
         top = name.partition(".")[0]
         if top in device.roots():
             return name
@@ -162,8 +167,9 @@ class ModuleIndex:
         return None
 
     def importable(self, name: str) -> bool | None:
-        """Whether ``import name`` succeeds: in the tree, in the standard library or required (True),
-        known to be absent (False), or open (None).
+        """Whether ``import name`` succeeds.
+
+        True: in the tree, in the standard library or required; False: known to be absent; None: open.
 
         A dotted name outside the tree is judged by its first part.
         """

@@ -175,10 +175,10 @@ def shown(value: Value) -> str:
     """A value for people: its truth where it is open, its text where it is a plain constant."""
     found = truth(value)
     if found in (Truth.FREE, Truth.UNKNOWN):
-        return found.value
+        return str(found.value)
     if isinstance(value.data, (bool, int, str)) and len(str(value.data)) <= 40:
         return str(value.data).lower() if isinstance(value.data, bool) else repr(value.data)
-    return found.value
+    return str(found.value)
 
 
 def _line(frame: Frame) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
@@ -184,7 +184,7 @@ class List:
 
 
 class Dict:
-    """A mapping from hashable constants; ``open``: further keys may exist; ``maybe``: keys that may be missing."""
+    """A mapping from hashable constants; ``open``: more keys may exist; ``maybe``: keys that may be missing."""
 
     __slots__ = ("depth", "items", "made", "maybe", "open")
 
@@ -221,7 +221,7 @@ class Scope:
         """Names declared ``global`` or ``nonlocal``."""
 
 
-FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @dataclass(slots=True, eq=False)
@@ -246,6 +246,7 @@ class Function:
 
     @property
     def name(self) -> str:
+        """The last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
 
 
@@ -274,7 +275,7 @@ class Instance:
     depth: int = 0
     made: int = field(default_factory=born)
     member: Value | None = None
-    """For a member of an enumeration: the value that it is equal to, itself if it is equal to nothing else."""
+    """For a member of an enumeration: the value that it is equal to, or itself."""
     maker: str | None = None
     """For the description of a build: the function that gave it back."""
 
