@@ -99,6 +99,18 @@ class Symbol:
         )
 
     @cached_property
+    def distinct_uses(self) -> tuple[Use, ...]:
+        """Its uses without those that say the same as an earlier one; plain calls all stay.
+
+        Whether a plain call means a local object depends on where it stands.
+        """
+        found: dict[tuple[object, ...], Use] = {}
+        for use in self.uses:
+            plain = use.at if use.called and not use.qualifiers else -1
+            found.setdefault((use.name, use.role, use.qualifiers, use.called, use.launched, plain), use)
+        return tuple(found.values())
+
+    @cached_property
     def header_uses(self) -> tuple[Use, ...]:
         """Of a class: the names in its header (its bases and their template arguments)."""
         start, end = self.definition.pieces[0]

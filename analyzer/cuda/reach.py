@@ -81,6 +81,8 @@ class _Walk:
         self.todo: deque[Symbol] = deque()
         self.touched: dict[Path, tuple[Symbol | None, int]] = {}
         self.data: dict[Path, frozenset[str]] = {}
+        self.entered: set[Path] = set()
+        self.parameters: dict[Path, frozenset[str]] = {}
         self.wanted: dict[str, tuple[Symbol, int]] = {}
 
     def run(self, start: str, file: str) -> Reach:
@@ -103,35 +105,38 @@ class _Walk:
         self.todo.append(target)
         if target.kind == "class":
             self._touch(target.definition.path, target, line)
-        elif target.scope in self.program.classes:
+        elif target.scope in self.program.classes and target.scope not in self.entered:
+            self.entered.add(target.scope)
             for owner in self.program.classes[target.scope]:
                 self._hop(target, owner, "instantiates", target.definition.line)
 
     def _follow(self, symbol: Symbol) -> None:
-        starts = _line_counter(symbol)
-        for use in symbol.uses:
-            line = starts(use.at)
+        line = _line_counter(symbol)
+        known = self.program.by_name
+        for use in symbol.distinct_uses:
             if use.role == "member":
-                self._want(use.name, symbol, line)
+                if use.name not in self.wanted:
+                    self._want(use.name, symbol, line(use.at))
             elif use.role == "own":
-                self._own(use, symbol, line)
-            else:
+                self._own(use, symbol, line(use.at))
+            elif use.called or use.qualifiers or use.name in known:
                 self._name(use, symbol, line)
 
-    def _name(self, use: Use, symbol: Symbol, line: int) -> None:
+    def _name(self, use: Use, symbol: Symbol, line: Callable[[int], int]) -> None:
         if not use.qualifiers and self._is_local(use, symbol):
             fresh = use.at not in symbol.locals.places and use.name not in symbol.locals.lambdas
             if use.called and fresh:
-                self._want("operator()", symbol, line)
+                self._want("operator()", symbol, line(use.at))
             return
         targets = self.program.named(use, symbol)
         for target in targets:
-            self._hop(symbol, target, _way(use, target), line)
+            if target not in self.hops:
+                self._hop(symbol, target, _way(use, target), line(use.at))
         if use.qualifiers and not any(t.is_function for t in targets):
             if self._open_ended(use.qualifiers, symbol):
-                self._want(use.name, symbol, line)
+                self._want(use.name, symbol, line(use.at))
         elif use.called and not targets and self._is_data_member(use.name, symbol):
-            self._want("operator()", symbol, line)
+            self._want("operator()", symbol, line(use.at))
 
     def _is_local(self, use: Use, symbol: Symbol) -> bool:
         if use.name in symbol.parameters:
@@ -145,10 +150,16 @@ class _Walk:
         last = qualifiers[-1]
         if last == "?" or last in symbol.parameters or last in symbol.locals.names:
             return True
-        owner = self.program.classes.get(symbol.scope, ())
-        if any(last in symbol_.parameters for symbol_ in owner):
+        if last in self._class_parameters(symbol.scope):
             return True
         return any(s.kind == "alias" for s in self.program.by_name.get(last, ()))
+
+    def _class_parameters(self, path: Path) -> frozenset[str]:
+        """The template parameters of a class and all its specialisations."""
+        if path not in self.parameters:
+            owners = self.program.classes.get(path, ())
+            self.parameters[path] = frozenset(name for owner in owners for name in owner.parameters)
+        return self.parameters[path]
 
     def _is_data_member(self, name: str, symbol: Symbol) -> bool:
         if symbol.scope not in self.program.classes:
