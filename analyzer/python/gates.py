@@ -276,7 +276,7 @@ def _effect(
     major = archs.find(target).major
     alone = all(archs.find(arch).major == major for arch, value in verdict.items() if value == "reject")
     named = gated is item.static.shape.negative and not item.static.shape.ordered
-    if alone and named and not instead.empty:
+    if alone and named and not instead.empty and not instead.regrets:
         return "none", False, True, None
     silent = not instead.announces
     if instead.empty:

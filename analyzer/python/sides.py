@@ -25,6 +25,7 @@ class Side:
     raises with; ``stores``: attributes that it assigns; ``answers``: it only returns false or nothing.
     ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
     at once, two by the test at ``asks`` (line and column). ``rest``: it is what follows a side that leaves.
+    ``regrets``: it tells the user that something is left out or replaced.
     """
 
     empty: bool = False
@@ -38,6 +39,7 @@ class Side:
     mark: int = 0
     answers: bool = False
     rest: bool = False
+    regrets: bool = False
     branches: tuple[Side, ...] = ()
     asks: tuple[int, int] | None = None
 
@@ -205,6 +207,7 @@ def side(body: list[ast.stmt], owner: ast.stmt, following: list[ast.stmt] | None
         line=first.lineno,
         mark=mark,
         answers=_answers(body),
+        regrets=_regretting(body),
         branches=branches,
         asks=_test(first) if branches else None,
     )
@@ -284,11 +287,26 @@ def _either(ways: Sequence[Side]) -> Side:
         stores=tuple(sorted({name for way in ways for name in way.stores})),
         line=ways[0].line,
         answers=all(way.answers for way in acting) and bool(acting),
+        regrets=any(way.regrets for way in acting),
     )
 
 
 def _announcing(body: list[ast.stmt]) -> bool:
     return any(_announces(node) for statement in body for node in ast.walk(statement))
+
+
+def _regretting(body: list[ast.stmt]) -> bool:
+    """Whether a block tells the user that something is left out or replaced."""
+    words: list[str] = data.table("contracts")["announce"]["regrets"]
+    texts = (
+        inner.value.lower()
+        for statement in body
+        for node in ast.walk(statement)
+        if _announces(node)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+    )
+    return any(word in text for text in texts for word in words)
 
 
 def _announces(node: ast.AST) -> bool:

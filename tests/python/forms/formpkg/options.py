@@ -46,6 +46,12 @@ class Options:
             return x.small()
         return x.other()
 
+    def single_out_with_regret(self, x, log):
+        if is_sm120():  # gate: runtime degraded | admit 7.5 8.* 9.0 10.* 11.0 12.1 | instead x.small() | gets x.other()
+            log.info("The wide kernels do not run here; falling back to the small ones.")
+            return x.small()
+        return x.other()
+
     def twice(self, x):
         if is_sm100() or is_sm90():  # gate: runtime excluded silent | admit 9.0 10.* | gets x.wide()
             x.wide()
