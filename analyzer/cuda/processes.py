@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
@@ -27,16 +27,14 @@ def parallel(
     """
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)  # not forked from this process, which may have threads
-    pool = ProcessPoolExecutor(
-        min(jobs, len(chunks)), mp_context=context, initializer=_start, initargs=(make,)
-    )
+    count = min(jobs, len(chunks))
     here: Worker[Chunk, Result] | None = None
-    with pool:
-        futures = [pool.submit(_work, chunk) for chunk in chunks]
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(make,)) as pool:
+        futures = {index: _submit(pool, chunks[index]) for index in _spread(len(chunks), count)}
         try:
-            for chunk, future in zip(chunks, futures, strict=True):
+            for index, chunk in enumerate(chunks):
                 try:
-                    result: Result = future.result()
+                    result: Result = futures[index].result()
                 except BrokenProcessPool:
                     here = here or make()
                     result = here(chunk)
@@ -44,6 +42,22 @@ def parallel(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _submit(pool: ProcessPoolExecutor, chunk: object) -> Future[Any]:
+    try:
+        return pool.submit(_work, chunk)
+    except BrokenProcessPool as error:  # a process died while others were still being given work
+        failed: Future[Any] = Future()
+        failed.set_exception(error)
+        return failed
+
+
+def _spread(chunks: int, jobs: int) -> list[int]:
+    """An order in which each process meets chunks near to one another, which are likely to share files."""
+    span = -(-chunks // jobs)
+    spread = (job * span + at for at in range(span) for job in range(jobs))
+    return [index for index in spread if index < chunks]
 
 
 def _start(make: Callable[[], Callable[[Any], Any]]) -> None:
