@@ -210,6 +210,8 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
     if static.kind == "bool" or (instead.answers and not instead.raises):
         followed = _instead_of_uses(uses, question)
         instead = replace(followed, announces=followed.announces or instead.announces)
+    if shape.told and not instead.leaves:
+        instead = replace(instead, announces=True)
     effect, silent, specialised, falls_back = _effect(item, verdict, instead, gated, question)
     message = None
     if effect == "raises":

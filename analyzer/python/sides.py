@@ -54,6 +54,7 @@ class Shape:
     ``chain``: the first condition of the ``if``/``elif`` chain that it is part of, with its position among
     equal ones of the function; empty outside a chain. ``forwards``: it does nothing but turn one truth value
     into another, or nothing at all. ``ordered``: it asks for more or less, and so names no architecture.
+    ``told``: the next statement tells the user what came of it.
     """
 
     code: str
@@ -63,6 +64,7 @@ class Shape:
     chain: str = ""
     forwards: bool = False
     ordered: bool = False
+    told: bool = False
 
 
 @cache
@@ -91,7 +93,8 @@ def shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Sha
         then = _caught(then, _kind(owner.body), owner, body)
         other = _caught(other, _kind(owner.orelse), owner, body)
         forwarding = forwards(owner.body, owner.orelse)
-        return Shape(code, then, other, negative, chain(body, owner), forwarding, ordering(node))
+        told = _told(owner, after(body, owner))
+        return Shape(code, then, other, negative, chain(body, owner), forwarding, ordering(node), told)
     if isinstance(owner, ast.Match):
         return _case(node, owner, body)
     if isinstance(owner, ast.Assert):
@@ -325,6 +328,16 @@ def _answers(body: list[ast.stmt]) -> bool:
     if isinstance(value, ast.Constant):
         return value.value is None or value.value is False
     return value is None
+
+
+def _told(owner: ast.If, following: list[ast.stmt]) -> bool:
+    """Whether what an ``if`` sets is told to the user right after it."""
+    if not following or not isinstance(following[0], ast.Expr) or not _announces(following[0].value):
+        return False
+    names, attributes = flow.stored_in([owner])
+    stored = names | {attribute for _, attribute in attributes}
+    shown = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(following[0])}
+    return bool(stored & shown)
 
 
 def _is_announcement(statement: ast.stmt) -> bool:

@@ -25,6 +25,13 @@ class Options:
         else:
             self.backend = "flex"
 
+    def announced(self, log):
+        if is_sm100():  # gate: runtime degraded | admit 10.* | instead backend = 'flex' | gets backend = 'trt'
+            self.backend = "trt"
+        else:
+            self.backend = "flex"
+        log.warning(f"attention runs on {self.backend}")
+
     def nested(self, name):
         if is_sm100():  # gate: runtime excluded silent | admit 10.* | gets page = 64
             width = name.width()
