@@ -167,16 +167,11 @@ def plan(
                 message[arch] = row.message
         sources = tuple(dict.fromkeys(path for row in good.values() for path in row.sources))
         present = tuple(path for path in sources if path in known)
-        for path in sources:
-            if path not in known:
-                unresolved.append(
-                    Unresolved(
-                        first.site.file,
-                        first.site.line,
-                        f"a source of {first.name}: {path.replace(HOLE, '…')}",
-                        "it is made when the build runs, or its name is not fully known",
-                    )
-                )
+        absent = [path.replace(HOLE, "…") for path in sources if path not in known]
+        if absent:
+            what = f"{len(absent)} of {len(sources)} sources of {first.name}: {', '.join(absent[:3])}"
+            why = "sources that are made when the build runs, or whose names are not fully known"
+            unresolved.append(Unresolved(first.site.file, first.site.line, what, why))
         commands = {arch: row.commands[0][1] for arch, row in good.items() if row.commands}
         spelling: dict[str, Spelling] = {}
         written: dict[str, tuple[str, ...]] = {}
