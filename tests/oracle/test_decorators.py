@@ -9,13 +9,9 @@ import pytest
 
 from analyzer import archs
 from analyzer.model import Gate
-from analyzer.python import findings, gates, survey
-from analyzer.python.device import Host
-from analyzer.python.machine import Machine
-from analyzer.python.modules import ModuleIndex
-from analyzer.python.observe import Observer
-from analyzer.python.words import words
+from analyzer.python import gates
 from tests.oracle.records import records
+from tests.python.surveys import REFERENCES, TARGET, surveyed
 
 PACKAGE = "flashinfer_python-0.6.3"
 #: Lines between a decorator's list and the ``def`` that it decorates.
@@ -25,22 +21,9 @@ NEAR = 8
 def scan(root: Path, marker: bytes) -> list[Gate]:
     """The gates of the files that hold a word, surveyed on every architecture."""
     files = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
-    index = ModuleIndex(files, lambda file: (root / file).read_bytes(), ["torch"])
-    texts = {
-        file: words(data)
-        for file in files
-        if file.endswith(".py") and marker in (data := (root / file).read_bytes())
-    }
-    interest = survey.Interest(index, texts)
-    surveys = {}
-    for name in archs.names():
-        observer = Observer()
-        surveys[name] = survey.Survey(Machine(Host(archs.find(name), (13, 0)), index, observer), observer)
-        survey.run(surveys[name], interest)
-    for work in surveys.values():  # once more with the names that all of them found
-        survey.run(work, interest)
-    found = {name: findings.collect(work, name) for name, work in surveys.items()}
-    return [draft.gate for draft in gates.gates(found, "sm_120", ("sm_90", "sm_100")).gates]
+    marked = [file for file in files if file.endswith(".py") and marker in (root / file).read_bytes()]
+    found = surveyed(files, lambda file: (root / file).read_bytes(), marked)
+    return [draft.gate for draft in gates.gates(found, TARGET, REFERENCES).gates]
 
 
 @pytest.fixture(scope="module")

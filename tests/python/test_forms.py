@@ -11,16 +11,11 @@ import pytest
 
 from analyzer import archs
 from analyzer.model import Gate
-from analyzer.python import findings, gates, survey
-from analyzer.python.device import Host
-from analyzer.python.machine import Machine
-from analyzer.python.modules import ModuleIndex
-from analyzer.python.observe import Observer
-from analyzer.python.words import words
+from analyzer.python import gates
+from tests.python.surveys import REFERENCES, TARGET, surveyed
 
 ROOT = Path(__file__).parent / "forms"
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
-TARGET, REFERENCES = "sm_120", ("sm_90", "sm_100")
 
 _NOTE = re.compile(r"# gate: (.*)$")
 
@@ -38,28 +33,10 @@ def expected(file: str) -> dict[int, list[str]]:
 
 
 @cache
-def surveyed() -> dict[str, findings.Findings]:
-    """What a survey of the fixtures tells on every architecture."""
-    index = ModuleIndex(FILES, lambda file: (ROOT / file).read_bytes(), ["torch"])
-    texts = {file: words((ROOT / file).read_bytes()) for file in FILES}
-    interest = survey.Interest(index, texts)
-    surveys: dict[str, survey.Survey] = {}
-    size = -1
-    while size != interest.size:
-        size = interest.size
-        for name in archs.names():
-            if name not in surveys:
-                observer = Observer()
-                host = Host(archs.find(name), (13, 0))
-                surveys[name] = survey.Survey(Machine(host, index, observer), observer)
-            survey.run(surveys[name], interest)
-    return {name: findings.collect(surveys[name], name) for name in archs.names()}
-
-
-@cache
 def scanned() -> tuple[Gate, ...]:
     """All gates of the fixtures."""
-    return tuple(draft.gate for draft in gates.gates(surveyed(), TARGET, REFERENCES).gates)
+    found = surveyed(FILES, lambda file: (ROOT / file).read_bytes())
+    return tuple(draft.gate for draft in gates.gates(found, TARGET, REFERENCES).gates)
 
 
 def admitted(text: str) -> set[str]:

@@ -1,0 +1,209 @@
+"""Gates: ids that survive edits, sides that a target takes, unknown that stays unknown, uses."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from analyzer.model import Gate
+from tests.python.surveys import gates_of
+
+HEAD = """
+import torch
+
+def is_sm100():
+    return torch.cuda.get_device_capability()[0] == 10
+
+def is_sm90():
+    return torch.cuda.get_device_capability()[0] == 9
+"""
+BODY = """
+def run(x):
+    if is_sm100():
+        return x.fast()
+    if is_sm100():
+        return x.again()
+    elif is_sm90():
+        x.middle()
+    return x.slow()
+"""
+
+
+def program(body: str, head: str = HEAD) -> list[Gate]:
+    """The gates of one module ``p/a.py``."""
+    return gates_of({"p/__init__.py": "", "p/a.py": head + textwrap.dedent(body)})
+
+
+def only(body: str, head: str = HEAD) -> Gate:
+    """The single gate of a module."""
+    (gate,) = program(body, head)
+    return gate
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: "\n\n\n" + text,
+        lambda text: text.replace("    ", "  "),
+        lambda text: text.replace("is_sm100():", "is_sm100():  # the datacenter parts"),
+        lambda text: text.replace("is_sm100()", "is_sm100( )"),
+        lambda text: text.replace("x.fast()", "x.fast( 1 )"),
+        lambda text: text.replace("    return x.slow()", "    y = 1\n    return x.slow(y)"),
+    ],
+)
+def test_ids_survive_edits_that_mean_nothing(edit: object) -> None:
+    assert callable(edit)
+    before = [(gate.id, gate.dispatch) for gate in program(BODY)]
+    after = [(gate.id, gate.dispatch) for gate in program(edit(BODY), edit(HEAD))]
+    assert len(before) == 3
+    assert before == after
+
+
+def test_ids_change_with_condition_and_scope() -> None:
+    before = {gate.id for gate in program(BODY)}
+    assert not before & {gate.id for gate in program(BODY.replace("def run", "def other"))}
+    changed = {gate.id for gate in program(BODY.replace("elif is_sm90()", "elif not is_sm90()"))}
+    assert len(before - changed) == 1
+
+
+def test_equal_conditions_are_told_apart() -> None:
+    gates = [gate for gate in program(BODY) if gate.code == "is_sm100()"]
+    assert [gate.order for gate in gates] == [0, 1]
+    assert len({gate.id for gate in gates}) == 2
+
+
+def test_the_branch_that_the_target_takes_is_named() -> None:
+    gate = program(
+        """
+        import sys
+        def pick(o):
+            if is_sm100():
+                o.way = "a"
+            elif sys.platform == "win32":
+                o.way = "b"
+            elif is_sm90():
+                o.way = "c"
+            elif o.wish:
+                o.way = "d"
+            else:
+                o.way = "e"
+        """
+    )[0]
+    assert gate.falls_back_to == "o.way = 'd' or o.way = 'e'"
+
+
+def test_a_side_that_calls_what_always_raises_raises() -> None:
+    gate = only(
+        """
+        def refuse(name):
+            raise NotImplementedError(f"no {name} here")
+        def run(x):
+            if is_sm100():
+                return x.fast()
+            else:
+                refuse("tcgen05")
+        """
+    )
+    assert (gate.effect, gate.message, gate.silent) == ("raises", "no tcgen05 here", False)
+
+
+def test_a_raise_that_is_caught_is_a_fall_back() -> None:
+    gate = only(
+        """
+        def run(x):
+            try:
+                if not is_sm100():
+                    raise ValueError("no")
+                return x.fast()
+            except (TypeError, ValueError):
+                return x.slow()
+        """
+    )
+    assert (gate.effect, gate.falls_back_to) == ("degraded", "x.slow()")
+
+
+def test_a_handler_of_another_exception_catches_nothing() -> None:
+    gate = only(
+        """
+        def run(x):
+            try:
+                if not is_sm100():
+                    raise ValueError("no")
+                return x.fast()
+            except KeyError:
+                return x.slow()
+        """
+    )
+    assert (gate.effect, gate.message) == ("raises", "no")
+
+
+def test_an_answer_that_is_lost_stays_unknown() -> None:
+    gate = only(
+        """
+        import elsewhere
+        def run(x):
+            if elsewhere.judge(torch.cuda.get_device_capability()):
+                return x.fast()
+            return x.slow()
+        """
+    )
+    assert set(gate.verdict.values()) == {"unknown"}
+    assert gate.effect == "none"
+
+
+def test_what_only_forwards_an_answer_is_listed_in_uses() -> None:
+    gate = only(
+        """
+        def usable(size):
+            return is_sm100() and size < 64
+        def run(x):
+            if usable(x.size):
+                return x.fast()
+            return x.slow()
+        """
+    )
+    assert gate.scope == "usable"
+    assert [(use.file, use.line) for use in gate.uses] == [("p/a.py", 13)]
+    assert (gate.effect, gate.falls_back_to) == ("degraded", "x.slow()")
+
+
+def test_a_predicate_with_early_returns_is_no_gate() -> None:
+    gate = only(
+        """
+        def usable():
+            if not torch.cuda.is_available():
+                return False
+            major, minor = torch.cuda.get_device_capability()
+            if major == 10:
+                return True
+            if (major, minor) == (9, 0):
+                return True
+            return False
+        def run(x):
+            if usable():
+                x.fast()
+        """
+    )
+    assert gate.scope == "run"
+    assert {arch for arch, verdict in gate.verdict.items() if verdict == "admit"} == {
+        "sm_90",
+        "sm_100",
+        "sm_103",
+    }
+
+
+def test_a_check_inside_a_taken_branch_only_counts_where_it_is_reached() -> None:
+    outer, inner = program(
+        """
+        def run(x):
+            if is_sm100() or is_sm90():
+                x.wide()
+                if not is_sm90():
+                    raise RuntimeError("only nine")
+                x.nine()
+        """
+    )
+    assert outer.effect == "excluded"
+    assert (inner.effect, inner.verdict["sm_90"], inner.verdict["sm_100"]) == ("none", "admit", "reject")
+    assert inner.verdict["sm_120"] == "reject"
