@@ -71,6 +71,8 @@ class Loop:
 
 
 LOOP_LIMIT = 3000
+#: How often ``while True`` is run before it is taken to be one that serves until it is stopped.
+ENDLESS = 40
 #: How often a loop of unknown length is run before what still changes in it is taken to be anything.
 ROUNDS = 3
 
@@ -493,7 +495,7 @@ def run_while(m: Machine, node: ast.While, frame: Frame) -> Outcome:
 
 def _while(m: Machine, node: ast.While, frame: Frame, loop: Loop) -> bool:
     forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
-    for _ in range(LOOP_LIMIT):
+    for _ in range(ENDLESS if forever else LOOP_LIMIT):
         test = m.evaluate(node.test, frame)
         m.recorder.decision(m, frame, node.test, "while", test, node)
         found = truth(test)

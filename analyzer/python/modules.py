@@ -16,7 +16,7 @@ from analyzer.python.syntax import ParsedFile, parse
 #: Stands for the scanned root in paths that the evaluated code computes.
 ROOT = "/<root>/"
 
-_GLOBAL = re.compile(rb"(?m)^[ \t]+global[ \t]+([\w, \t]+)")
+_GLOBAL = re.compile(rb"(?m)^([ \t]+)global[ \t]+([\w, \t]+)")
 
 
 @dataclass(eq=False)
@@ -43,20 +43,26 @@ class Source:
         """Module names that functions set through ``global``, except caches filled when first asked for."""
         names: set[str] = set()
         for found in _GLOBAL.finditer(self.data):
-            for name in found.group(1).split(b","):
-                word = name.strip()
-                rest = self.data[found.end() : found.end() + 2000]
-                cache = re.match(
-                    rb"(?s).{0,400}?\bif\s+(not\s+)?\b%b\b(\s+is\s+None)?\s*:" % re.escape(word), rest
-                )
-                if cache is None:
-                    names.add(word.decode("ascii", "replace"))
+            rest = _same_block(self.data, found.end(), len(found.group(1)))
+            for name in found.group(2).split(b","):
+                word = re.escape(name.strip())
+                if re.search(rb"\bif\s+(not\s+)?\b%b\b(\s+is\s+None)?\s*:" % word, rest) is None:
+                    names.add(name.strip().decode("ascii", "replace"))
         return frozenset(names)
 
     @cached_property
     def lines(self) -> list[str]:
         """The file's text, line by line."""
         return self.data.decode("utf-8", "replace").splitlines()
+
+
+def _same_block(data: bytes, start: int, indent: int) -> bytes:
+    """The lines after a place that are indented at least so far: the rest of its block."""
+    first = data.find(b"\n", start) + 1
+    if not first:
+        return b""
+    end = re.compile(rb"(?m)^[ \t]{0,%d}[^\s#]" % (indent - 1)).search(data, first)
+    return data[first : end.start() if end is not None else len(data)]
 
 
 def absolute_name(source: Source, node: ast.ImportFrom) -> str:

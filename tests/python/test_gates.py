@@ -207,3 +207,26 @@ def test_a_check_inside_a_taken_branch_only_counts_where_it_is_reached() -> None
     assert outer.effect == "excluded"
     assert (inner.effect, inner.verdict["sm_90"], inner.verdict["sm_100"]) == ("none", "admit", "reject")
     assert inner.verdict["sm_120"] == "reject"
+
+
+def test_what_a_setter_fills_is_not_taken_to_be_empty() -> None:
+    gate = only(
+        """
+        _options = None
+        def set_options(options):
+            global _options
+            _options = options
+
+        def get_options():
+            if _options is None:
+                raise ValueError("not set yet")
+            return _options
+        def run(x):
+            if get_options().plain:
+                return x
+            if is_sm100():
+                return x.fast()
+            return x.slow()
+        """
+    )
+    assert (gate.scope, gate.effect) == ("run", "degraded")
