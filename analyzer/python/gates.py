@@ -363,7 +363,7 @@ def _argument_gate(site: Site, items: list[Merged], question: Question) -> list[
         effect = "raises" if raising.raises else "excluded"
     answer = deciding.answers.get(target)
     message = (answer.raised if answer is not None else None) or raising.message or None
-    layer: Layer = "api" if first.decorator else "jit"
+    layer: Layer = "api" if first.decorator else "jit" if _gives(deciding, question) else "runtime"
     steps = (
         Step(site.file, site.line, f"given here: {first.argument_code}"),
         *(_checked(item.static) for item in items),
@@ -392,6 +392,13 @@ def _argument_gate(site: Site, items: list[Merged], question: Question) -> list[
             gate, keys, nothing, nothing, first.argument_module, first.argument_scope, function, True
         )
     ]
+
+
+def _gives(item: Merged, question: Question) -> bool:
+    """Whether the function that holds a check gives something, such as flags for a build."""
+    outcomes = (findings.outcomes.get(item.static.function) for findings in question.found.values())
+    values = {outcome.value for outcome in outcomes if outcome is not None and not outcome.boolean}
+    return bool(values - {None, "None"})
 
 
 def _checked(static: Static) -> Step:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from analyzer.python import calls, contracts, device
+from analyzer.python import calls, contracts, device, flow
 from analyzer.python.machine import STEPS, Budget, Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.observe import Observer, function_site
@@ -25,6 +26,7 @@ from analyzer.python.values import (
     Raised,
     Set,
     Site,
+    Truth,
     Unknown,
     Value,
     undecided,
@@ -101,8 +103,10 @@ class Interest:
         return True
 
     def add_caller(self, name: str, file: str) -> None:
-        """Look for callers of a function that leads to a build: everywhere, or where the name says too
-        little, in the file that defines it."""
+        """Look for callers of a function that leads to a build.
+
+        Everywhere, or where the name says too little, in the file that defines it.
+        """
         if name.startswith("__"):
             return
         if len(name) >= 6 and len(self.where.get(name, ())) <= RARE:
@@ -277,7 +281,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     if value is None:
         return
     calls.note_maker(function, value)
-    if _answers(value) or _makes_functions(value):
+    if _answers(value) or _makes_functions(value) or _checks(survey, function, value):
         interest.add(function.name)
     if any(isinstance(option.data, Instance) and option.data.maker for option in _options(value)):
         interest.add(function.name, builder=True)
@@ -290,7 +294,7 @@ def _note_names(names: Mapping[str, Value], interest: Interest) -> None:
 
 
 def _answers(value: Value, depth: int = 2) -> bool:
-    """Whether a value, or an item in it, is an answer of the device, rather than only hanging on a decision."""
+    """Whether a value, or an item in it, is an answer of the device and does not only hang on a decision."""
     data = value.data
     if depth > 0 and any(_answers(item, depth - 1) for item in _items(data)):
         return True
@@ -299,6 +303,23 @@ def _answers(value: Value, depth: int = 2) -> bool:
     if isinstance(value.data, Free):
         return value.source.direct and value.data.boolean
     return not isinstance(value.data, Unknown)
+
+
+def _checks(survey: Survey, function: Function, value: Value) -> bool:
+    """Whether a function does no more than hold what it is given against the device, and raise."""
+    if value.data is not None or function.owner is not None:
+        return False
+    return any(
+        decision.module == function.module
+        and decision.scope == function.qualname
+        and Truth.FREE in decision.outcomes
+        and (isinstance(decision.owner, ast.Assert) or _raises(decision.owner))
+        for decision in survey.observer.decisions.values()
+    )
+
+
+def _raises(owner: ast.AST) -> bool:
+    return isinstance(owner, ast.If) and (flow.raises(owner.body) or flow.raises(owner.orelse))
 
 
 def _makes_functions(value: Value) -> bool:
@@ -350,7 +371,6 @@ def _receiver(m: Machine, function: Function) -> Value | None:
 
 def ast_name(node: object) -> str:
     """The last name of a decorator."""
-    import ast
 
     return ast.unparse(node).partition("(")[0].rpartition(".")[2] if isinstance(node, ast.AST) else ""
 

@@ -21,6 +21,17 @@ def optional(x, use_tma):
     return x
 
 
+def _expect(x, majors):
+    major = torch.cuda.get_device_capability()[0]
+    if major not in majors:
+        raise ValueError(f"major should be among {majors}, not {major}")
+
+
+def by_argument(x):
+    _expect(x, [9])  # gate: runtime raises | admit 9.0 | says major should be among [9], not 12
+    return x
+
+
 def _give_up(what):
     raise RuntimeError(f"{what} is not there")
 
