@@ -36,6 +36,8 @@ from analyzer.python.values import (
 COMMON = 60
 #: The same for names of callers, which are followed by name upwards.
 RARE = 12
+#: How far up from a build its callers are looked for; farther up, everything leads to everything.
+HOPS = 6
 #: Steps that a call is worth which no answer of the device goes into: of what makes builds, of other code.
 BUILD_STEPS = 30_000
 HELPER_STEPS = 3_000
@@ -169,21 +171,21 @@ def run(survey: Survey, interest: Interest) -> None:
             _walk_file(survey, interest, file)
         for name in sorted(survey.observer.attributes):
             interest.add(name)
-        for name in sorted(leading_to_builds(survey)):
+        for name in sorted(leading_to_builds(survey, interest)):
             site = survey.observer.functions.get(name)
             interest.add_caller(name.rpartition(".")[2], site.file if site is not None else "")
         if interest.size == size:
             return
 
 
-def leading_to_builds(survey: Survey) -> set[str]:
+def leading_to_builds(survey: Survey, interest: Interest) -> set[str]:
     """The dotted names of functions from which calls lead to a build or to what a build exports."""
     callers: dict[str, set[str]] = {}
     reached: set[str] = set()
     for call in survey.observer.calls:
         if call.kind == "exports":
             reached.add(call.caller)
-        elif call.kind in ("calls", "method"):
+        elif call.kind == "calls" or (call.kind == "method" and call.callee in interest.callers):
             callers.setdefault(call.callee, set()).add(call.caller)
     for (module, qualname), walked in survey.walked.items():
         if walked.value is not None and any(
@@ -191,13 +193,15 @@ def leading_to_builds(survey: Survey) -> set[str]:
         ):
             reached.add(survey.machine.defined[module][qualname].dotted)
     collectors = contracts.collectors()
-    pending = list(reached)
-    while pending:
-        name = pending.pop()
-        for caller in callers.get(name, set()) | callers.get(name.rpartition(".")[2], set()):
-            if caller not in reached and caller not in collectors:
-                reached.add(caller)
-                pending.append(caller)
+    level = sorted(reached)
+    for _ in range(HOPS):
+        above: set[str] = set()
+        for name in level:
+            for caller in callers.get(name, set()) | callers.get(name.rpartition(".")[2], set()):
+                if caller not in reached and caller not in collectors:
+                    above.add(caller)
+        reached |= above
+        level = sorted(above)
     return reached
 
 
@@ -366,7 +370,6 @@ def _receiver(m: Machine, function: Function) -> Value | None:
         return None
     if "classmethod" in decorators:
         return Value(function.owner)
-    return calls.symbolic_instance(m, function.owner)
 
 
 def ast_name(node: object) -> str:
