@@ -32,7 +32,7 @@ from analyzer.python.values import (
 )
 
 #: Nodes that one walk may visit before it gives up.
-STEPS = 100_000
+STEPS = 40_000
 #: Depth of calls that are followed.
 CALLS = 40
 
