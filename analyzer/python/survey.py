@@ -370,11 +370,11 @@ def _receiver(m: Machine, function: Function) -> Value | None:
         return None
     if "classmethod" in decorators:
         return Value(function.owner)
+    return calls.symbolic_instance(m, function.owner)
 
 
 def ast_name(node: object) -> str:
     """The last name of a decorator."""
-
     return ast.unparse(node).partition("(")[0].rpartition(".")[2] if isinstance(node, ast.AST) else ""
 
 
