@@ -1,1 +1,0 @@
-"""Which images a compiled library carries."""

@@ -1,1 +1,0 @@
-"""Baseline, difference, suppression and exit code."""
