@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 
 from analyzer.python import calls, contracts, device, flow
@@ -33,7 +34,7 @@ from analyzer.python.values import (
 )
 
 #: A name that stands in more files than this is too common to be followed by name alone.
-COMMON = 60
+COMMON = 100
 #: The same for names of callers, which are followed by name upwards.
 RARE = 12
 #: How far up from a build its callers are looked for; farther up, everything leads to everything.
@@ -86,11 +87,20 @@ class Interest:
     def __post_init__(self) -> None:
         self.modules = {source.file: name for name, source in self.index.sources.items()}
         self.where: dict[str, list[str]] = {}
+        self.found: dict[tuple[str, frozenset[str]], list[int]] = {}
+        """Lines of a file on which these names stand."""
         for file in sorted(self.words):
             for word in self.words[file]:
                 self.where.setdefault(word, []).append(file)
         self.names |= device.words()
         self.builders |= contracts.build_words()
+
+    def fresh(self) -> Interest:
+        """The names from which every survey sets out; what depends on the tree alone is shared."""
+        new = copy(self)
+        new.names, new.builders, new.callers = set(device.words()), set(contracts.build_words()), set()
+        new.local, new.common = {}, {}
+        return new
 
     def add(self, name: str, builder: bool = False) -> bool:
         """Follow a name from now on; False if it was known or is too common."""
@@ -142,6 +152,12 @@ class Interest:
         present = self.wanted(file)
         if not present:
             return []
+        key = file, frozenset(present)
+        if key not in self.found:
+            self.found[key] = self._lines(file, present)
+        return self.found[key]
+
+    def _lines(self, file: str, present: set[str]) -> list[int]:
         pattern = re.compile(rb"\b(?:" + b"|".join(sorted(re.escape(n.encode()) for n in present)) + rb")\b")
         source = self.index.find(self.modules[file])
         assert source is not None
@@ -295,6 +311,23 @@ def _note_names(names: Mapping[str, Value], interest: Interest) -> None:
     for name, value in list(names.items()):
         if _answers(value) or _applies(value, interest):
             interest.add(name)
+        for word in _stand_ins(value, interest):
+            interest.add(word)
+
+
+def _stand_ins(value: Value, interest: Interest) -> list[str]:
+    """The keys of a table under which names of interest are looked up, such as those of a lazy attribute."""
+    if not isinstance(value.data, Dict):
+        return []
+    pairs = ((key, item.data) for key, (_, item) in value.data.items.items())
+    return [
+        key
+        for key, data in pairs
+        if isinstance(key, str)
+        and key.isidentifier()
+        and isinstance(data, str)
+        and re.split(r"[.:]", data)[-1] in interest.names
+    ]
 
 
 def _answers(value: Value, depth: int = 2) -> bool:

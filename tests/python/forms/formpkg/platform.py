@@ -4,7 +4,7 @@ import importlib
 
 import torch
 
-_PROBES = {"is_sm100": "formpkg.hw.is_sm100", "device_sm": "formpkg.hw.device_sm"}
+_PROBES = {"has_tensor_memory": "formpkg.hw.is_sm100", "device_sm": "formpkg.hw.device_sm"}
 
 
 class Platform:
@@ -42,4 +42,4 @@ class CudaPlatform:
 
 
 def attention():
-    return "fa4" if get_platform().is_sm100 else "triton"  # gate: runtime degraded silent | admit 10.* | instead 'triton' | gets 'fa4'
+    return "fa4" if get_platform().has_tensor_memory else "triton"  # gate: runtime degraded silent | admit 10.* | instead 'triton' | gets 'fa4'
