@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import Any
 
 from analyzer import archs
 from analyzer.python import findings, survey
@@ -44,6 +46,8 @@ class Told:
 
 
 _TASK: list[Task] = []
+_INTEREST: list[Interest] = []
+"""What every process starts from; filled before they are forked."""
 
 
 def run(
@@ -66,33 +70,53 @@ def run(
     total = len(leading) + len(names)
     done = 0
     _TASK[:] = [task]
+    _INTEREST[:] = [Interest(task.index, task.words)]
     sys.setrecursionlimit(max(RECURSION, sys.getrecursionlimit()))
-    if jobs <= 1:
-        found = _Found()
-        for arch in leading:
-            found.add(_explore(arch))
-            done += 1
-            progress(done, total)
-        told = {}
-        for arch in names:
-            told[arch] = _survey(arch, found.names)
-            done += 1
-            progress(done, total)
-        return told
-    context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(min(jobs, len(names)), mp_context=context) as pool:
-        found = _Found()
-        for future in as_completed([pool.submit(_explore, arch) for arch in leading]):
-            found.add(future.result())
-            done += 1
-            progress(done, total)
-        pending = {pool.submit(_survey, arch, found.names): arch for arch in names}
-        results: dict[str, Told] = {}
-        for finished in as_completed(pending):
-            results[pending[finished]] = finished.result()
-            done += 1
-            progress(done, total)
+    collecting = gc.isenabled()
+    gc.disable()  # nearly all that is made lives until the end of a survey, which takes itself apart
+    try:
+        with _Workers(min(jobs, len(names))) as workers:
+            found = _Found()
+            for _, explored in workers.each(_explore, [(arch,) for arch in leading]):
+                found.add(explored)
+                done += 1
+                progress(done, total)
+            results: dict[str, Told] = {}
+            for (arch, _), told in workers.each(_survey, [(arch, found.names) for arch in names]):
+                results[arch] = told
+                done += 1
+                progress(done, total)
+    finally:
+        if collecting:
+            gc.enable()
     return {arch: results[arch] for arch in names}
+
+
+class _Workers:
+    """Runs functions on several processes, or in this one if one is enough."""
+
+    def __init__(self, jobs: int) -> None:
+        context = multiprocessing.get_context("fork")
+        self.pool = ProcessPoolExecutor(jobs, mp_context=context) if jobs > 1 else None
+
+    def __enter__(self) -> _Workers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.pool is not None:
+            self.pool.shutdown(cancel_futures=True)
+
+    def each(
+        self, run: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        """Each task with what the function gives for it, as they finish."""
+        if self.pool is None:
+            for task in tasks:
+                yield task, run(*task)
+            return
+        pending = {self.pool.submit(run, *task): task for task in tasks}
+        for finished in as_completed(pending):
+            yield pending[finished], finished.result()
 
 
 class _Found:
@@ -110,12 +134,13 @@ def _new(arch: str) -> tuple[Survey, Interest]:
     task = _TASK[0]
     observer = Observer()
     machine = Machine(Host(archs.find(arch), task.cuda, task.environment), task.index, observer)
-    return Survey(machine, observer), Interest(task.index, task.words)
+    return Survey(machine, observer), _INTEREST[0].fresh()
 
 
 def _explore(arch: str) -> Names:
     work, interest = _new(arch)
     survey.run(work, interest)
+    _dissolve(work)
     return frozenset(interest.names), frozenset(interest.builders), frozenset(interest.callers)
 
 
@@ -125,4 +150,23 @@ def _survey(arch: str, names: Names) -> Told:
     interest.builders |= names[1]
     interest.callers |= names[2]
     survey.run(work, interest)
-    return Told(findings.collect(work, arch), _TASK[0].extract(work))
+    told = Told(findings.collect(work, arch), _TASK[0].extract(work))
+    _dissolve(work)
+    return told
+
+
+def _dissolve(work: Survey) -> None:
+    """Cut the cycles of scopes, functions and classes, so that they are freed without a collector."""
+    machine = work.machine
+    for functions in machine.defined.values():
+        for function in functions.values():
+            if function.owner is not None:
+                function.owner.attributes.clear()
+            scope = function.scope
+            while scope is not None:
+                scope.names.clear()
+                scope = scope.parent
+    for state in machine.modules.values():
+        state.names.clear()
+    machine.results.clear()
+    machine.symbolic.clear()
