@@ -256,8 +256,13 @@ def comparison(source: Source, node: Node) -> ast.expr:
 
 @lowers("conditional_expression")
 def conditional(source: Source, node: Node) -> ast.expr:
-    """``body if test else other``."""
+    """``body if test else other``; ``name := body if …`` names the whole, where the grammar names the body."""
     body, test, other = (expression(source, part) for part in inner(node))
+    if inner(node)[0].type == "named_expression":
+        assert isinstance(body, ast.NamedExpr)
+        chosen = ast.IfExp(test, body.value, other, **at(node))
+        chosen.lineno, chosen.col_offset = body.value.lineno, body.value.col_offset
+        return ast.NamedExpr(body.target, chosen, **at(node))
     return ast.IfExp(test, body, other, **at(node))
 
 

@@ -19,6 +19,7 @@ from analyzer.python.lowering.nodes import (
     Span,
     UnreadableError,
     at,
+    between,
     child,
     expression,
     field,
@@ -420,15 +421,33 @@ def _with(source: Source, node: Node) -> ast.stmt:
     make = ast.AsyncWith if _is_async(node) else ast.With
     clause = next(part for part in inner(node) if part.kind_id not in _BLOCK)
     values = [child(part, _VALUE) for part in inner(clause) if part.kind_id in _WITH_ITEM]
+    if _is_tuple(clause, values):
+        whole = ast.Tuple([expression(source, value) for value in values], ast.Load(), **_around(clause))
+        return make([ast.withitem(whole, None)], _body(source, child(node, _BODY)), None, **_until(node))
     if len(values) == 1:
         values = _unwrap(values[0])
     items = [_with_item(source, value) for value in values]
     return make(items, _body(source, child(node, _BODY)), None, **_until(node))
 
 
+def _is_tuple(clause: Node, values: list[Node]) -> bool:
+    """Whether parentheses around the items hold a tuple: a star or a named expression cannot be an item."""
+    return has_comma(clause) and clause.children[0].type == "(" and any(map(_no_item, values))
+
+
+def _no_item(node: Node) -> bool:
+    return "splat" in node.type or node.type == "named_expression"
+
+
+def _around(clause: Node) -> Span:
+    """The position from a clause's opening to its closing parenthesis."""
+    closing = next(part for part in reversed(clause.children) if part.type == ")")
+    return between(clause.children[0], closing)
+
+
 def _unwrap(node: Node) -> list[Node]:
     """The items in ``with (a, b as c):``, which the grammar may take for a tuple."""
-    if node.kind_id in _TUPLE and inner(node) and all("splat" not in part.type for part in inner(node)):
+    if node.kind_id in _TUPLE and inner(node) and not any(map(_no_item, inner(node))):
         return inner(node)
     if node.kind_id in _PARENTHESIZED and inner(node)[0].kind_id in _AS_PATTERN:
         return [inner(node)[0]]
