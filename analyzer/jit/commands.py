@@ -25,6 +25,7 @@ class Command:
     spellings: tuple[Spelling, ...]
 
 
+_QUOTING = re.compile(r"['\"\\]")
 _CODE = re.compile(r"(?:code|compute|sm|arch)[=_](?:\[)?(?:sm_|compute_)?(\d{2,3}[af]?)")
 
 
@@ -36,10 +37,7 @@ def parse(flags: Iterable[str]) -> Command:
     """
     words: list[str] = []
     for flag in flags:
-        try:
-            words.extend(shlex.split(flag))
-        except ValueError:
-            words.extend(flag.split())
+        words.extend(_words(flag))
     defines: dict[str, str] = {}
     quoted: list[str] = []
     system: list[str] = []
@@ -64,6 +62,16 @@ def parse(flags: Iterable[str]) -> Command:
                 spellings.setdefault(Spelling.parse(found))
     folders = tuple(dict.fromkeys([*quoted, *system]))
     return Command(tuple(sorted(defines.items())), folders, tuple(spellings))
+
+
+def _words(flag: str) -> list[str]:
+    """The words of a command line as a shell splits them."""
+    if not _QUOTING.search(flag):
+        return flag.split()
+    try:
+        return shlex.split(flag)
+    except ValueError:
+        return flag.split()
 
 
 def _add_folder(folders: list[str], path: str) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -125,16 +124,6 @@ def _wrap(m: Machine, wrapper: Wrapper, args: list[Value]) -> Value:
     if wrapper.name in ("property", "classmethod", "staticmethod", "cached_property"):
         return Value(Accessor(wrapper.name, args[0]))
     return args[0]
-
-
-@contextmanager
-def arguments_of(m: Machine, node: ast.Call, frame: Frame) -> Iterator[None]:
-    """The call expression whose arguments the next followed function receives."""
-    m.calling = (node, frame)
-    try:
-        yield
-    finally:
-        m.calling = None
 
 
 def call_function(

@@ -1200,8 +1200,11 @@ def _call(m: Machine, node: ast.Call, frame: Frame) -> Value:
             rest = True
     from analyzer.python import calls
 
-    with calls.arguments_of(m, node, frame):
-        result = m.call(callee, args, keywords, site, rest)
+    m.calling = (node, frame)  # whose arguments the next followed function receives
+    try:
+        result = calls.call(m, callee, args, keywords, site, rest)
+    finally:
+        m.calling = None
     m.recorder.called(m, frame, node, callee, [*args, *keywords.values()], result)
     return result
 

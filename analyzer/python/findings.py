@@ -297,7 +297,7 @@ def _static(decision: Decision, survey: Survey) -> Static:
         decision.kind,
         decision.scope,
         decision.module,
-        sides.shape(decision.kind, decision.node, decision.owner, body),
+        _shape(decision, body),
         argument.site if argument is not None else None,
         code,
         scope,
@@ -308,6 +308,26 @@ def _static(decision: Decision, survey: Survey) -> Static:
         answers,
         truth,
     )
+
+
+_SHAPES: dict[int, tuple[ast.AST, ast.AST, str, list[ast.stmt], Shape]] = {}
+"""By identity of a decision's node; kept for all hosts of this process, which share the syntax trees."""
+
+
+def _shape(decision: Decision, body: list[ast.stmt]) -> Shape:
+    known = _SHAPES.get(id(decision.node))
+    if known is not None:
+        node, owner, kind, inside, shape = known
+        if (
+            node is decision.node
+            and owner is decision.owner
+            and kind == decision.kind
+            and inside is body
+        ):
+            return shape
+    shape = sides.shape(decision.kind, decision.node, decision.owner, body)
+    _SHAPES[id(decision.node)] = (decision.node, decision.owner, decision.kind, body, shape)
+    return shape
 
 
 def _read(node: ast.AST) -> Iterator[str]:

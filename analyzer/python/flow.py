@@ -211,12 +211,14 @@ def merge(ends: list[Names], gate: Provenance | None = None, found: Truth = Trut
     if len(ends) == 1:
         return ends[0]
     merged: Names = {}
+    start, others = ends[0], ends[1:]
     for name in dict.fromkeys(name for end in ends for name in end):
+        value = start.get(name)
+        if value is not None and all([other.get(name) is value for other in others]):
+            merged[name] = value
+            continue
         values = [end[name] for end in ends if name in end]
         first = values[0]
-        if len(values) == len(ends) and all(value is first for value in values):
-            merged[name] = first
-            continue
         joined = join_states(values)
         if (
             gate is not None

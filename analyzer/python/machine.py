@@ -81,11 +81,15 @@ class Frame:
         return self.module.source.file
 
     def site(self, node: ast.AST) -> Site:
-        """Where a node stands."""
+        """Where a node stands; kept with the node, which all machines of a process share."""
+        known: Site | None = node.__dict__.get("site")
+        file = self.module.source.file
+        if known is not None and known.file == file:
+            return known
         line = getattr(node, "lineno", 0)
-        return Site(
-            self.file, line, getattr(node, "end_lineno", line) or line, getattr(node, "col_offset", 0) + 1
-        )
+        site = Site(file, line, getattr(node, "end_lineno", line) or line, getattr(node, "col_offset", 0) + 1)
+        node.__dict__["site"] = site
+        return site
 
 
 class Recorder(Protocol):

@@ -82,6 +82,8 @@ class Observer:
         """Names of attributes that were given a device answer."""
         self.methods: dict[str, set[str]] = {}
         """Calls of a method on a receiver that is not known: method name to callers."""
+        self.gates: dict[int, tuple[Provenance, frozenset[Key]]] = {}
+        """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
         self.functions: dict[str, Site] = {}
         """Where the functions stand that calls lead from or to."""
 
@@ -125,19 +127,24 @@ class Observer:
         """Record whom a call leads to."""
         caller = name_of(frame)
         site = frame.site(node)
+        under = frozenset[Key]().union(*(self._gates_of(source) for source in m.control))
         for kind, name, place in _targets(m, callee):
             if place is not None:
                 self.functions.setdefault(name, place)
-            under = frozenset(
-                gate.key for source in m.control for gate in _nearest_gates(source)
-            )
             self.calls[Call(caller, name, kind, site, under, frame.given)] = None
         if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
-            under = frozenset(gate.key for source in m.control for gate in _nearest_gates(source))
             self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
         self.functions.setdefault(
             caller, Site(frame.file, _line(frame), _line(frame), 1)
         )
+
+    def _gates_of(self, source: Provenance) -> frozenset[Key]:
+        """The keys of the nearest gates behind a provenance, which does not change."""
+        known = self.gates.get(id(source))
+        if known is None:
+            keys = frozenset(gate.key for gate in _nearest_gates(source))
+            known = self.gates[id(source)] = (source, keys)
+        return known[1]
 
     def unresolved(self, site: Site, what: str, why: str) -> None:
         """Record an error of the scanned code that left something unevaluated."""
