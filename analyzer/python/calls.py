@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python import contracts, device, expressions, stores
@@ -273,7 +273,7 @@ def run(m: Machine, function: Function, frame: Frame) -> Value:
     return join(ends) if len(ends) > 1 else ends[0]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _yields(node: FunctionNode) -> bool:
     """Whether a function (its body is lowered) is a generator."""
     stack: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
@@ -633,7 +633,8 @@ def _default(m: Machine, default: Value) -> Value:
 
 def symbolic_instance(m: Machine, of: Class) -> Value:
     """An object of that class that was made elsewhere: of its attributes those are known that depend on the
-    architecture or name code; what its constructor was given is free."""
+    architecture or name code; what its constructor was given is free.
+    """
     known = m.symbolic.get(id(of))
     if known is not None:
         return known

@@ -790,7 +790,7 @@ def _equal_objects(m: Machine, left: Value, right: Value) -> bool | None:
 _NOWHERE = Site("", 0, 0, 0)
 
 
-def _contains(m: Machine, container: Value, item: Value, site: Site) -> bool | None | Value:
+def _contains(m: Machine, container: Value, item: Value, site: Site) -> bool | Value | None:
     data = container.data
     if isinstance(data, (Free, External)):
         return None

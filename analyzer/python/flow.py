@@ -99,7 +99,8 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
 
 def mark(body: list[ast.stmt], owner: ast.stmt) -> int:
     """What a side of a decision is known by in a file: its first line; the negative line of the decision if the
-    side has no statement."""
+    side has no statement.
+    """
     return body[0].lineno if body else -owner.lineno
 
 
@@ -214,7 +215,7 @@ def merge(ends: list[Names], gate: Provenance | None = None, found: Truth = Trut
     start, others = ends[0], ends[1:]
     for name in dict.fromkeys(name for end in ends for name in end):
         value = start.get(name)
-        if value is not None and all([other.get(name) is value for other in others]):
+        if value is not None and all([other.get(name) is value for other in others]):  # noqa: C419
             merged[name] = value
             continue
         values = [end[name] for end in ends if name in end]
