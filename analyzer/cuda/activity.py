@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -151,6 +151,17 @@ class FileActivity:
     def _run(self, line: int) -> Run:
         return self.runs[bisect_right(self._starts, line) - 1]
 
+    def inactive(self, bit: int) -> tuple[tuple[int, int], ...]:
+        """The runs of lines that one configuration (a mask of one bit) certainly does not compile."""
+        found = self._inactive.get(bit)
+        if found is None:
+            found = self._inactive[bit] = tuple(_left_out(self.runs, bit))
+        return found
+
+    @cached_property
+    def _inactive(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        return {}
+
     @cached_property
     def _starts(self) -> list[int]:
         return [run.line for run in self.runs]
@@ -291,6 +302,20 @@ def _join(pieces: list[tuple[int, int, int]], last: int) -> Iterator[Run]:
             pending = piece
     if pending is not None:
         yield Run(pending[0], max(last, pending[0]), pending[1], pending[2] & ~pending[1])
+
+
+def _left_out(runs: Sequence[Run], bit: int) -> Iterator[tuple[int, int]]:
+    """First and last lines of the runs without the bit, neighbours joined."""
+    first = 0
+    for run in runs:
+        if (run.active | run.unknown) & bit:
+            if first:
+                yield first, run.line - 1
+                first = 0
+        elif not first:
+            first = run.line
+    if first:
+        yield first, runs[-1].end_line
 
 
 def _explain(outcomes: tuple[Outcome, ...], file: str, line: int, seen: set[int]) -> Iterator[Step]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzer.cuda.bindings import Export, exports
 from analyzer.cuda.program import Program, Symbol
-from analyzer.cuda.reach import Hop, Reach, reach
+from analyzer.cuda.reach import Hop, Mentions, Reach, reach
 
 Mark = tuple[str, int]
 """A guarded place: file and line of its directive."""
@@ -61,13 +61,14 @@ def reached(program: Program, spans: Mapping[str, Sequence[tuple[int, int, int]]
     for file in program.files:
         for export in exports(file, program.macros):
             found.setdefault((export.name, export.file, export.line), export)
-    return tuple(_reached(program, export, spans) for export in found.values())
+    mentions = Mentions(program)
+    return tuple(_reached(program, mentions, export, spans) for export in found.values())
 
 
 def _reached(
-    program: Program, export: Export, spans: Mapping[str, Sequence[tuple[int, int, int]]]
+    program: Program, mentions: Mentions, export: Export, spans: Mapping[str, Sequence[tuple[int, int, int]]]
 ) -> Reached:
-    run = reach(program, export.function, export.file)
+    run = reach(program, export.function, export.file, mentions)
     marks = _marks(run, spans)
     ends = [*run.kernels, *(symbol for _, symbol in marks)]
     return Reached(

@@ -10,7 +10,7 @@ from analyzer.cuda.activity import Branch, FileActivity, Unit
 from analyzer.cuda.directives import FileDirectives
 from analyzer.cuda.functions import Definition
 from analyzer.cuda.losses import GRAVITY, Guarded, Guards, Stoppers
-from analyzer.cuda.program import Reader, ReadFile, execution_kind, inactive
+from analyzer.cuda.program import Reader, ReadFile, execution_kind
 from analyzer.cuda.source import Macro
 from analyzer.model import Effect, Loss, Step
 
@@ -199,7 +199,7 @@ class _File:
         self.finder, self.activity, self.macros = finder, activity, macros
 
     def _seen(self, bit: int) -> ReadFile:
-        return self.finder.reader.file(self.activity.path, inactive(self.activity, bit))
+        return self.finder.reader.file(self.activity.path, self.activity.inactive(bit))
 
     @cached_property
     def _losses(self) -> Guards:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -62,6 +63,7 @@ def _spread(chunks: int, jobs: int) -> list[int]:
 
 def _start(make: Callable[[], Callable[[Any], Any]]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    gc.disable()  # nearly all that is made lives as long as the process
     _workers.append(make())
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from analyzer.cuda import declarations
-from analyzer.cuda.activity import FileActivity, Unit
+from analyzer.cuda.activity import Unit
 from analyzer.cuda.functions import Definition, FileFunctions, Invocation, Kind, execution_space, outline
 from analyzer.cuda.source import ActiveText, Lines, Macro, Source, read
 from analyzer.cuda.uses import Locals, Use, declared
 from analyzer.cuda.uses import uses as _uses
 
 Path = tuple[str, ...]
+Symbols = dict[tuple[Kind, Definition | Macro], list["Symbol"]]
 _EXPANSIONS = 4
 """How many macros deep a definition is looked for inside macro invocations."""
 
@@ -27,6 +28,8 @@ class ReadFile:
     path: str
     text: ActiveText
     facts: FileFunctions
+    symbols: Symbols = field(default_factory=dict, repr=False, compare=False)
+    """The symbols of the file that any of its passes made; passes that agree on one share it."""
 
     @cached_property
     def table(self) -> Table:
@@ -41,6 +44,7 @@ class Reader:
         self._load = load
         self._sources: dict[str, Source] = {}
         self._files: dict[tuple[str, tuple[Lines, ...]], ReadFile] = {}
+        self._symbols: dict[str, Symbols] = defaultdict(dict)
 
     def source(self, path: str) -> Source:
         """The file's text without its comments."""
@@ -53,7 +57,7 @@ class Reader:
         key = path, tuple(inactive)
         if key not in self._files:
             text = self.source(path).active(inactive)
-            self._files[key] = ReadFile(path, text, outline(text))
+            self._files[key] = ReadFile(path, text, outline(text), self._symbols[path])
         return self._files[key]
 
 
@@ -87,8 +91,7 @@ class Symbol:
     def uses(self) -> tuple[Use, ...]:
         """The names that it mentions; of a class, those outside its members' own definitions."""
         own = self.definition
-        spans = own.pieces or ((own.start if own.is_function else own.body[0], own.end),)
-        found = [use for start, end in spans for use in _uses(self.code, start, end)]
+        found = [use for start, end in _spans(own) for use in _uses(self.code, start, end)]
         limit = own.parameters if own.is_function else own.body[0] if own.kind == "class" else own.end
         return tuple(
             use
@@ -160,16 +163,25 @@ class Table:
         """The symbol of one of the file's definitions."""
         key = id(definition), kind  # the file keeps its definitions, so that none takes another's place
         if key not in self._symbols:
-            text = self._file.text
-            self._symbols[key] = Symbol(self._file.path, definition, kind, text.code, text.text)
+            self._symbols[key] = self._shared(definition, kind)
         return self._symbols[key]
+
+    def _shared(self, definition: Definition, kind: Kind) -> Symbol:
+        """The symbol that another pass made of the same definition with the same text, else a new one."""
+        text = self._file.text
+        alike = self._file.symbols.setdefault((kind, definition), [])
+        for known in alike:
+            if all(known.text[start:end] == text.text[start:end] for start, end in _spans(definition)):
+                return known
+        alike.append(Symbol(self._file.path, definition, kind, text.code, text.text))
+        return alike[-1]
 
     def macro(self, macro: Macro) -> Symbol:
         """The symbol of one of the file's macros."""
-        key: tuple[int, Kind] = id(macro), "macro"
-        if key not in self._symbols:
-            self._symbols[key] = _macro_symbol(self._file.path, macro)
-        return self._symbols[key]
+        found = self._file.symbols.setdefault(("macro", macro), [])
+        if not found:
+            found.append(_macro_symbol(self._file.path, macro))
+        return found[0]
 
 
 Key = TypeVar("Key")
@@ -226,9 +238,12 @@ class Program:
         for file in self.files:
             self._add_file(file)
         self.macros: Mapping[str, Sequence[tuple[str, Macro]]] = Lazy(self._macro_holders, self._macros)
+        expanded: set[tuple[str, Invocation]] = set()
         for file in self.files:
             for invocation in file.facts.invocations:
-                self._expand(file, invocation, invocation.scope, _EXPANSIONS)
+                if invocation.name in self.macros and (file.path, invocation) not in expanded:
+                    expanded.add((file.path, invocation))
+                    self._expand(file, invocation, invocation.scope, _EXPANSIONS)
         self.by_name: Mapping[str, list[Symbol]] = Lazy(self._holders, self._symbols)
         self.classes: Mapping[Path, list[Symbol]] = Lazy(self._class_holders, self._classes)
         self.members: Mapping[Path, dict[str, list[Symbol]]] = Lazy(self._class_holders, self._members)
@@ -257,7 +272,8 @@ class Program:
                 self._aliases[using.name].append(using.target)
 
     def _macros(self, name: str) -> list[tuple[str, Macro]]:
-        return [(file.path, macro) for file in self._macro_holders[name] for macro in file.table.macros[name]]
+        rows = ((file.path, macro) for file in self._macro_holders[name] for macro in file.table.macros[name])
+        return list(dict.fromkeys(rows))
 
     def _symbols(self, name: str) -> list[Symbol]:
         """The definitions, macros and expanded definitions of a name, file by file."""
@@ -267,7 +283,7 @@ class Program:
             found += [table.symbol(d, self._kind(d)) for d in table.definitions.get(name, ())]
             found += [table.macro(macro) for macro in table.macros.get(name, ())]
             found += self._expanded.get((id(file), name), ())
-        return found
+        return list(dict.fromkeys(found))
 
     def _kind(self, definition: Definition) -> Kind:
         if not definition.is_function:
@@ -416,25 +432,13 @@ class Program:
         return frozenset(use.name for symbol in self.classes.get(path, ()) for use in symbol.uses)
 
 
-def inactive(activity: FileActivity, bit: int) -> tuple[Lines, ...]:
-    """The lines of a file that one configuration (a mask of one bit) certainly does not compile."""
-    found: list[Lines] = []
-    for run in activity.runs:
-        if not (run.active | run.unknown) & bit:
-            if found and found[-1][1] + 1 == run.line:
-                found[-1] = found[-1][0], run.end_line
-            else:
-                found.append((run.line, run.end_line))
-    return tuple(found)
-
-
 def link(units: Iterable[Unit], bit: int, reader: Reader) -> Program:
     """The units of one build, linked as one configuration (a mask of one bit) compiles them.
 
     A line that is not known to be compiled or not counts as compiled.
     """
     files = (activity for unit in units for activity in unit.files.values())
-    return Program(reader.file(activity.path, inactive(activity, bit)) for activity in files)
+    return Program(reader.file(activity.path, activity.inactive(bit)) for activity in files)
 
 
 def execution_kind(definition: Definition, macros: Mapping[str, Sequence[tuple[str, Macro]]]) -> Kind:
@@ -479,6 +483,12 @@ def _macro_symbol(path: str, macro: Macro) -> Symbol:
     drops = frozenset(p.removesuffix("...") or "__VA_ARGS__" for p in macro.parameters or ())
     code = read(macro.body.replace("\\\n", " \n").encode("latin-1")).code
     return Symbol(path, definition, "macro", code, macro.body, drops | {macro.name})
+
+
+def _spans(definition: Definition) -> tuple[tuple[int, int], ...]:
+    """The offsets of what a definition itself says: of a class, what is outside its members' definitions."""
+    start = definition.start if definition.is_function else definition.body[0]
+    return definition.pieces or ((start, definition.end),)
 
 
 def _ends(scope: Path, qualifiers: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -62,27 +62,121 @@ class Reach:
         return any(symbol.definition.doubtful for symbol in self.hops)
 
 
-def reach(program: Program, start: str, file: str) -> Reach:
+def reach(program: Program, start: str, file: str, mentions: Mentions | None = None) -> Reach:
     """What the expression ``start`` (``fn``, ``&ns::fn``, ``Class<int>::run``) in ``file`` leads to.
 
     Followed are the names used in bodies: overloads all, qualified names narrowed by their qualifiers,
     members of objects in the classes that the way mentions, macros by their definitions. Empty if the
-    expression names nothing that the program defines.
+    expression names nothing that the program defines. ``mentions`` are those of the program, which many
+    walks share.
     """
-    return _Walk(program).run(start, file)
+    return _Walk(mentions or Mentions(program)).run(start, file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """What one use in a definition asks of a walk: these definitions (``targets``), or members of a name.
+
+    ``own``: members of the definition's own class; else of whatever class the way mentions.
+    """
+
+    targets: tuple[tuple[Symbol, Way], ...]
+    member: str
+    own: bool
+    at: int
+
+
+class Mentions:
+    """What the definitions of a program mention, worked out once for all walks over it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._known: dict[Symbol, tuple[_Mention, ...]] = {}
+        self._data: dict[Path, frozenset[str]] = {}
+        self._parameters: dict[Path, frozenset[str]] = {}
+
+    def of(self, symbol: Symbol) -> tuple[_Mention, ...]:
+        """The mentions in a definition, in their order; repeated ones once."""
+        found = self._known.get(symbol)
+        if found is None:
+            found = self._known[symbol] = tuple(self._find(symbol))
+        return found
+
+    def _find(self, symbol: Symbol) -> Iterator[_Mention]:
+        known = self.program.by_name
+        targets: set[Symbol] = set()
+        members: set[tuple[str, bool]] = set()
+        for use in symbol.distinct_uses:
+            if use.role != "name":
+                found: Iterable[_Mention] = (_Mention((), use.name, use.role == "own", use.at),)
+            elif use.called or use.qualifiers or use.name in known:
+                found = self._named(use, symbol)
+            else:
+                continue
+            for mention in found:
+                new = tuple((target, way) for target, way in mention.targets if target not in targets)
+                targets.update(target for target, _ in new)
+                if new:
+                    yield _Mention(new, "", False, mention.at)
+                elif mention.member and (mention.member, mention.own) not in members:
+                    members.add((mention.member, mention.own))
+                    yield mention
+
+    def _named(self, use: Use, symbol: Symbol) -> Iterator[_Mention]:
+        if not use.qualifiers and self._is_local(use, symbol):
+            fresh = use.at not in symbol.locals.places and use.name not in symbol.locals.lambdas
+            if use.called and fresh:
+                yield _Mention((), "operator()", False, use.at)
+            return
+        targets = self.program.named(use, symbol)
+        if targets:
+            yield _Mention(tuple((target, _way(use, target)) for target in targets), "", False, use.at)
+        if use.qualifiers and not any(t.is_function for t in targets):
+            if self._open_ended(use.qualifiers, symbol):
+                yield _Mention((), use.name, False, use.at)
+        elif use.called and not targets and self._is_data_member(use.name, symbol):
+            yield _Mention((), "operator()", False, use.at)
+
+    def _is_local(self, use: Use, symbol: Symbol) -> bool:
+        if use.name in symbol.parameters:
+            return True
+        if use.name not in self.program.by_name and not use.called:
+            return False
+        return use.name in symbol.locals.names
+
+    def _open_ended(self, qualifiers: Path, symbol: Symbol) -> bool:
+        """Whether the qualifier stands for a type that is known only when the template is used."""
+        last = qualifiers[-1]
+        if last == "?" or last in symbol.parameters or last in symbol.locals.names:
+            return True
+        if last in self._class_parameters(symbol.scope):
+            return True
+        return any(s.kind == "alias" for s in self.program.by_name.get(last, ()))
+
+    def _class_parameters(self, path: Path) -> frozenset[str]:
+        """The template parameters of a class and all its specialisations."""
+        if path not in self._parameters:
+            owners = self.program.classes.get(path, ())
+            self._parameters[path] = frozenset(name for owner in owners for name in owner.parameters)
+        return self._parameters[path]
+
+    def _is_data_member(self, name: str, symbol: Symbol) -> bool:
+        if symbol.scope not in self.program.classes:
+            return False
+        if symbol.scope not in self._data:
+            self._data[symbol.scope] = self.program.data_members(symbol.scope)
+        return name in self._data[symbol.scope]
 
 
 class _Walk:
     """A worklist over definitions; members wait until both their name is called and their class is met."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, mentions: Mentions) -> None:
+        self.program, self.mentions = mentions.program, mentions
         self.hops: dict[Symbol, Hop] = {}
         self.todo: deque[Symbol] = deque()
         self.touched: dict[Path, tuple[Symbol | None, int]] = {}
-        self.data: dict[Path, frozenset[str]] = {}
         self.entered: set[Path] = set()
-        self.parameters: dict[Path, frozenset[str]] = {}
         self.wanted: dict[str, tuple[Symbol, int]] = {}
 
     def run(self, start: str, file: str) -> Reach:
@@ -112,71 +206,27 @@ class _Walk:
 
     def _follow(self, symbol: Symbol) -> None:
         line = _line_counter(symbol)
-        known = self.program.by_name
-        for use in symbol.distinct_uses:
-            if use.role == "member":
-                if use.name not in self.wanted:
-                    self._want(use.name, symbol, line(use.at))
-            elif use.role == "own":
-                self._own(use, symbol, line(use.at))
-            elif use.called or use.qualifiers or use.name in known:
-                self._name(use, symbol, line)
+        hops = self.hops
+        for mention in self.mentions.of(symbol):
+            if mention.own:
+                self._own(mention.member, symbol, line(mention.at))
+            elif not mention.targets:
+                if mention.member not in self.wanted:
+                    self._want(mention.member, symbol, line(mention.at))
+            else:
+                for target, way in mention.targets:
+                    if target not in hops:
+                        self._hop(symbol, target, way, line(mention.at))
 
-    def _name(self, use: Use, symbol: Symbol, line: Callable[[int], int]) -> None:
-        if not use.qualifiers and self._is_local(use, symbol):
-            fresh = use.at not in symbol.locals.places and use.name not in symbol.locals.lambdas
-            if use.called and fresh:
-                self._want("operator()", symbol, line(use.at))
-            return
-        targets = self.program.named(use, symbol)
-        for target in targets:
-            if target not in self.hops:
-                self._hop(symbol, target, _way(use, target), line(use.at))
-        if use.qualifiers and not any(t.is_function for t in targets):
-            if self._open_ended(use.qualifiers, symbol):
-                self._want(use.name, symbol, line(use.at))
-        elif use.called and not targets and self._is_data_member(use.name, symbol):
-            self._want("operator()", symbol, line(use.at))
-
-    def _is_local(self, use: Use, symbol: Symbol) -> bool:
-        if use.name in symbol.parameters:
-            return True
-        if use.name not in self.program.by_name and not use.called:
-            return False
-        return use.name in symbol.locals.names
-
-    def _open_ended(self, qualifiers: Path, symbol: Symbol) -> bool:
-        """Whether the qualifier stands for a type that is known only when the template is used."""
-        last = qualifiers[-1]
-        if last == "?" or last in symbol.parameters or last in symbol.locals.names:
-            return True
-        if last in self._class_parameters(symbol.scope):
-            return True
-        return any(s.kind == "alias" for s in self.program.by_name.get(last, ()))
-
-    def _class_parameters(self, path: Path) -> frozenset[str]:
-        """The template parameters of a class and all its specialisations."""
-        if path not in self.parameters:
-            owners = self.program.classes.get(path, ())
-            self.parameters[path] = frozenset(name for owner in owners for name in owner.parameters)
-        return self.parameters[path]
-
-    def _is_data_member(self, name: str, symbol: Symbol) -> bool:
-        if symbol.scope not in self.program.classes:
-            return False
-        if symbol.scope not in self.data:
-            self.data[symbol.scope] = self.program.data_members(symbol.scope)
-        return name in self.data[symbol.scope]
-
-    def _own(self, use: Use, symbol: Symbol, line: int) -> None:
+    def _own(self, name: str, symbol: Symbol, line: int) -> None:
         found = virtual = False
         for path in self.program.family(symbol.scope) if symbol.scope in self.program.classes else ():
-            for target in self.program.members[path].get(use.name, ()):
+            for target in self.program.members[path].get(name, ()):
                 found = True
                 virtual = virtual or "virtual" in target.definition.leading or _overrides(target)
                 self._hop(symbol, target, "calls", line)
         if not found or virtual:
-            self._want(use.name, symbol, line)
+            self._want(name, symbol, line)
 
     def _want(self, name: str, symbol: Symbol, line: int) -> None:
         if name in self.wanted:

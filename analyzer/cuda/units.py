@@ -17,10 +17,11 @@ Where a build has no exports that could be found, that is not known, and the eff
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from analyzer.archs import Spelling, find
@@ -32,7 +33,7 @@ from analyzer.cuda.guards import Bits, Draft, Finder
 from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
 from analyzer.cuda.processes import parallel
-from analyzer.cuda.program import Program, Reader, ReadFile, inactive
+from analyzer.cuda.program import Program, Reader, ReadFile
 from analyzer.model import Unresolved
 from analyzer.tree.files import UnreadableFileError
 
@@ -184,26 +185,37 @@ class Analysis:
         self.reader = Reader(self.sources.load)
         self.finder = Finder(self.reader, settings.bits)
         self.seen: dict[FileActivity, list[ReadFile]] = {}
+        self.units: dict[tuple[object, ...], Unit] = {}
+        self.results: dict[tuple[tuple[FileActivity, ...], ...], BuildResult] = {}
 
     def chunk(self, builds: Sequence[BuildUnits]) -> list[BuildResult]:
         """The results of some builds, in order."""
         return [self._build(build) for build in builds]
 
     def _build(self, build: BuildUnits) -> BuildResult:
-        units, unresolved = self._walk(build)
+        units, absent = self._walk(build)
+        key = tuple(tuple(unit.files.values()) for unit in units)
+        if key not in self.results:  # builds often differ in what only the linker sees
+            self.results[key] = self._analyse(units)
+        known = self.results[key]
+        return replace(known, name=build.name, unresolved=(*absent, *known.unresolved))
+
+    def _analyse(self, units: Sequence[Unit]) -> BuildResult:
+        """What these units tell, as the result of a build without a name."""
         drafts = self.finder.guards(units)
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
         exports = reached(self._link(units), spans) if units else ()
         dependent: dict[Mark, int] = {}
+        unresolved: list[Unresolved] = []
         for unit in units:
             unresolved += [Unresolved(m.file, m.line, m.header, "not in the tree") for m in unit.missing]
             for activity in unit.files.values():
                 for place, taken in self._dependent(activity):
                     dependent[place] = dependent.get(place, 0) | taken
         return BuildResult(
-            build.name,
+            "",
             drafts,
             exports,
             tuple(dict.fromkeys(path for unit in units for path in unit.files)),
@@ -228,12 +240,24 @@ class Analysis:
                 continue
             cuda = source.endswith(_CUDA)
             passes = self._passes(build, cuda)
-            implicit = None if cuda else ()
-            found = walk(
-                source, self.sources, build.include_dirs, passes, memory=self.memory, implicit=implicit
-            )
-            units.append(found)
+            units.append(self._unit(source, build.include_dirs, passes, None if cuda else ()))
         return units, unresolved
+
+    def _unit(
+        self,
+        source: str,
+        include_dirs: tuple[str, ...],
+        passes: Sequence[Configuration],
+        implicit: tuple[str, ...] | None,
+    ) -> Unit:
+        """The source as these passes see it; builds that compile it alike share the walk."""
+        alike = tuple((one.label, *one.macros.items()) for one in passes)
+        key = (source, include_dirs, implicit, alike)
+        if key not in self.units:
+            self.units[key] = walk(
+                source, self.sources, include_dirs, passes, memory=self.memory, implicit=implicit
+            )
+        return self.units[key]
 
     def _passes(self, build: BuildUnits, cuda: bool) -> list[Configuration]:
         """One pass for each architecture, then the host's; a source that is no CUDA has host passes only."""
@@ -257,7 +281,7 @@ class Analysis:
     def _seen(self, activity: FileActivity, passes: Sequence[int]) -> list[ReadFile]:
         """The file as each of these passes compiles it."""
         if activity not in self.seen:
-            files = (self.reader.file(activity.path, inactive(activity, bit)) for bit in passes)
+            files = (self.reader.file(activity.path, activity.inactive(bit)) for bit in passes)
             self.seen[activity] = list({id(file): file for file in files}.values())
         return self.seen[activity]
 
@@ -309,9 +333,16 @@ def _run(
     if jobs > 1 and len(chunks) > 1 and _picklable(make):
         yield from parallel(chunks, make, jobs)
         return
-    work = make()
-    for chunk in chunks:
-        yield work(chunk)
+    collecting = gc.isenabled()
+    gc.disable()  # nearly all that is made lives to the end
+    try:
+        work = make()
+        for chunk in chunks:
+            yield work(chunk)
+        del work  # before it is searched for garbage
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _worker(
