@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Literal
+from functools import cache, lru_cache
+from typing import Literal, NamedTuple
 
 from analyzer import data
 
@@ -35,8 +35,7 @@ class Header:
     sure: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(NamedTuple):
     """A token at depth 0; a group in parentheses is one item, template arguments belong to their name."""
 
     text: str
@@ -55,6 +54,7 @@ def words(table: str, key: str) -> frozenset[str]:
     return frozenset(data.table("cuda_syntax")[table][key])
 
 
+@lru_cache(maxsize=65536)  # the passes over a file, and the many headers that begin alike
 def parse(text: str) -> Header:
     """What the header ``text`` (everything since the last boundary, up to a ``{``) opens."""
     items, assigned = _items(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from analyzer import data
@@ -13,6 +13,7 @@ from analyzer.cuda.uses import Use, uses
 #: Kinds whose loss breaks an ordering (a lost trigger costs only overlap, but is a lost synchronisation too).
 SYNCHRONISATION = frozenset({"wait", "trigger", "barrier", "mbarrier", "fence", "async"})
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _PARENS = re.compile(r"[()]")
 _STRING = re.compile(r'"((?:\\.|[^"\\\n])*)"|R"([^()\\\s]{0,16})\((.*?)\)\2"', re.DOTALL)
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\b\s*)*\(")
@@ -38,6 +39,7 @@ class Site:
     at: int
 
 
+@lru_cache(maxsize=16384)  # the same lines are asked about as lost, as kept and as what stops
 def sites(
     text: str, code: str, start: int, end: int, function: tuple[int, int] | None = None
 ) -> tuple[Site, ...]:
@@ -47,12 +49,13 @@ def sites(
     the range of the enclosing function: declarations in it tell the type of an object whose member is called.
     """
     found: list[Site] = []
-    for use in uses(code, start, end):
+    named = not _names().isdisjoint(_WORD.findall(code, start, end))  # most code has none: told fast
+    for use in uses(code, start, end) if named else ():
         row = _call(use) if use.role == "name" else _member(use, code, function or (start, end))
         if row is not None and _condition_holds(row, text, use.at + len(use.name)):
             spelled = "::".join((*use.qualifiers, use.name)) if use.role == "name" else row["name"]
             found.append(Site(_intrinsic(row["name"]), spelled, use.at))
-    for block in _ASM.finditer(code, start, end):
+    for block in _ASM.finditer(code, start, end) if code.find("asm", start, end) >= 0 else ():
         for match in _STRING.finditer(text, block.end(), _closing(code, block.end())):
             inside = 1 if match[1] is not None else 3
             for opcode in _opcodes().finditer(match[inside]):
@@ -141,6 +144,12 @@ def _member_rows() -> dict[str, list[dict[str, Any]]]:
         for name in row.get("member", ()):
             rows.setdefault(name, []).append(row)
     return rows
+
+
+@cache
+def _names() -> frozenset[str]:
+    """The names that a row of the table may mean."""
+    return frozenset([*_call_rows(), *_member_rows()])
 
 
 @cache

@@ -21,6 +21,8 @@ GRAVITY: tuple[Effect, ...] = ("raises", "empty_kernel", "lost_sync", "excluded"
 _ERROR = re.compile(r"\s*#\s*error\b\s*(.*)", re.DOTALL)
 _STATIC_ASSERT = re.compile(r"\b(?:static_assert|_Static_assert)\s*(?=\()")
 _FALSE = re.compile(r"\s*\(\s*(?:false|0)\s*[,)]")
+#: What a call looks like, and more: template arguments may stand before the parenthesis.
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*[({<]")
 #: Directives that do something by themselves, where they stand.
 _TELLING = frozenset({"error", "include", "define"})
 
@@ -240,7 +242,8 @@ class _Pair:
             for match in _STATIC_ASSERT.finditer(code, start, end):
                 if _FALSE.match(code, match.end()):
                     return self._statement(match.start())
-            for use in uses(code, start, end):
+            named = {match[1] for match in _CALLED.finditer(code, start, end)}
+            for use in uses(code, start, end) if any(map(self.stoppers.stops, named)) else ():
                 if use.called and self.stoppers.stops(use.name):
                     return self._statement(use.at)
         return self._stopped(file, lines, function)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from analyzer.cuda import headers, tokens
 from analyzer.cuda.activity import (
@@ -107,8 +108,7 @@ def walk(
     return Unit(unit, walker.configurations, files, tuple(walker.missing.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Here:
+class _Here(NamedTuple):
     """Under what a place is reached: for certain, perhaps (and why not for certain), by which branches."""
 
     sure: int

@@ -252,6 +252,11 @@ class Program:
         self._families: dict[Path, tuple[Path, ...]] = {}
         self._named: dict[tuple[str, Path, Path, bool], tuple[Symbol, ...]] = {}
 
+    @property
+    def names(self) -> Collection[str]:
+        """The names that some file defines."""
+        return self._holders
+
     def file(self, path: str) -> ReadFile | None:
         """The file of that path; None if no unit reads it."""
         return self._files.get(path)
@@ -365,7 +370,7 @@ class Program:
 
     def named(self, use: Use, at: Symbol) -> tuple[Symbol, ...]:
         """The definitions that a plain or qualified name can mean at a place (never members of objects)."""
-        if use.name not in self.by_name:
+        if use.name not in self._holders:
             return ()
         inside = at.definition.path if at.kind == "class" else at.scope
         key = use.name, use.qualifiers, inside, at.kind == "class"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from analyzer.cuda.functions import Definition
 from analyzer.cuda.program import Path, Program, Symbol
@@ -15,8 +15,7 @@ Way = Literal["calls", "launches", "mentions", "by_name", "expands", "instantiat
 """How one definition leads to another. ``by_name``: a member of an object whose class is not followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(NamedTuple):
     """One step from a definition to another; ``line`` is where the first mentions the second."""
 
     source: Symbol | None
@@ -73,8 +72,7 @@ def reach(program: Program, start: str, file: str, mentions: Mentions | None = N
     return _Walk(mentions or Mentions(program)).run(start, file)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mention:
+class _Mention(NamedTuple):
     """What one use in a definition asks of a walk: these definitions (``targets``), or members of a name.
 
     ``own``: members of the definition's own class; else of whatever class the way mentions.
@@ -94,6 +92,7 @@ class Mentions:
         self._known: dict[Symbol, tuple[_Mention, ...]] = {}
         self._data: dict[Path, frozenset[str]] = {}
         self._parameters: dict[Path, frozenset[str]] = {}
+        self._members: dict[Path, tuple[tuple[str, Symbol, bool], ...]] = {}
 
     def of(self, symbol: Symbol) -> tuple[_Mention, ...]:
         """The mentions in a definition, in their order; repeated ones once."""
@@ -103,24 +102,21 @@ class Mentions:
         return found
 
     def _find(self, symbol: Symbol) -> Iterator[_Mention]:
-        known = self.program.by_name
-        targets: set[Symbol] = set()
-        members: set[tuple[str, bool]] = set()
+        known = self.program.names
+        told: set[object] = set()
         for use in symbol.distinct_uses:
             if use.role != "name":
-                found: Iterable[_Mention] = (_Mention((), use.name, use.role == "own", use.at),)
-            elif use.called or use.qualifiers or use.name in known:
-                found = self._named(use, symbol)
-            else:
-                continue
-            for mention in found:
-                new = tuple((target, way) for target, way in mention.targets if target not in targets)
-                targets.update(target for target, _ in new)
-                if new:
-                    yield _Mention(new, "", False, mention.at)
-                elif mention.member and (mention.member, mention.own) not in members:
-                    members.add((mention.member, mention.own))
+                mention = _Mention((), use.name, use.role == "own", use.at)
+                if mention[:3] not in told:
+                    told.add(mention[:3])
                     yield mention
+            elif (use.called or use.qualifiers or use.name in known) and use[:3] not in told:
+                for mention in self._named(use, symbol):
+                    if mention[:3] not in told:
+                        told.add(mention[:3])
+                        yield mention
+                    if mention.targets:
+                        told.add(use[:3])  # another mention of the name means the same
 
     def _named(self, use: Use, symbol: Symbol) -> Iterator[_Mention]:
         if not use.qualifiers and self._is_local(use, symbol):
@@ -140,7 +136,7 @@ class Mentions:
     def _is_local(self, use: Use, symbol: Symbol) -> bool:
         if use.name in symbol.parameters:
             return True
-        if use.name not in self.program.by_name and not use.called:
+        if use.name not in self.program.names and not use.called:
             return False
         return use.name in symbol.locals.names
 
@@ -167,6 +163,27 @@ class Mentions:
             self._data[symbol.scope] = self.program.data_members(symbol.scope)
         return name in self._data[symbol.scope]
 
+    def members(self, path: Path) -> tuple[tuple[str, Symbol, bool], ...]:
+        """The members of a class by name, and whether they run as soon as the class is met."""
+        found = self._members.get(path)
+        if found is None:
+            external = self._has_unknown_base(path)
+            found = self._members[path] = tuple(
+                (
+                    name,
+                    member,
+                    member.is_function and (_implicit(name, path) or (external and _overrides(member))),
+                )
+                for name, members in self.program.members.get(path, {}).items()
+                for member in members
+            )
+        return found
+
+    def _has_unknown_base(self, path: Path) -> bool:
+        """Whether the class names a base that no file defines: its overrides are called from outside."""
+        symbols = self.program.classes.get(path, ())
+        return any(not self.program.named(use, symbol) for symbol in symbols for use in symbol.header_uses)
+
 
 class _Walk:
     """A worklist over definitions; members wait until both their name is called and their class is met."""
@@ -175,7 +192,8 @@ class _Walk:
         self.program, self.mentions = mentions.program, mentions
         self.hops: dict[Symbol, Hop] = {}
         self.todo: deque[Symbol] = deque()
-        self.touched: dict[Path, tuple[Symbol | None, int]] = {}
+        self.touched: set[Path] = set()
+        self.waiting: dict[str, list[Symbol]] = {}
         self.entered: set[Path] = set()
         self.wanted: dict[str, tuple[Symbol, int]] = {}
 
@@ -232,29 +250,24 @@ class _Walk:
         if name in self.wanted:
             return
         self.wanted[name] = symbol, line
-        for path in list(self.touched):
-            for target in self.program.members[path].get(name, ()) if path in self.program.members else ():
-                self._hop(symbol, target, "by_name", line)
+        for target in self.waiting.pop(name, ()):
+            self._hop(symbol, target, "by_name", line)
 
     def _touch(self, path: Path, symbol: Symbol, line: int) -> None:
         if path in self.touched:
             return
-        self.touched[path] = symbol, line
-        external = self._has_unknown_base(path)
-        for name, members in list(self.program.members.get(path, {}).items()):
-            for member in members:
-                if not member.is_function:
-                    continue
-                if name in self.wanted:
+        self.touched.add(path)
+        members = self.mentions.members(path)
+        for name, member, _ in members:
+            if name not in self.wanted:
+                self.waiting.setdefault(name, []).append(member)
+        for name, member, implicit in members:
+            if name in self.wanted:
+                if member.is_function:
                     source, at = self.wanted[name]
                     self._hop(source, member, "by_name", at)
-                elif _implicit(name, path) or (external and _overrides(member)):
-                    self._hop(symbol, member, "calls", line)
-
-    def _has_unknown_base(self, path: Path) -> bool:
-        """Whether the class names a base that no file defines: its overrides are called from outside."""
-        symbols = self.program.classes.get(path, ())
-        return any(not self.program.named(use, symbol) for symbol in symbols for use in symbol.header_uses)
+            elif implicit:
+                self._hop(symbol, member, "calls", line)
 
 
 def _implicit(name: str, path: Path) -> bool:

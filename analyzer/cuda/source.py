@@ -23,7 +23,6 @@ _LEXEME = re.compile(
     re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*([A-Za-z_]*)(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE | re.DOTALL)
-_VISIBLE = re.compile(r"[^\n]")
 _MACRO = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(\([^()]*\))?(.*)", re.DOTALL)
 _CONDITIONAL = {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"}
 
@@ -178,7 +177,7 @@ def _parameters(text: str) -> tuple[str, ...]:
 
 
 def _blank(text: str) -> str:
-    return _VISIBLE.sub(" ", text) if "\n" in text else " " * len(text)
+    return "\n".join([" " * len(line) for line in text.split("\n")])
 
 
 def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import tree_sitter
 import tree_sitter_cpp
@@ -21,8 +21,7 @@ _LAUNCH = re.compile(r"<<<")
 _STOP = frozenset(";{}")
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """One mention of a name. ``at`` is its offset in the text that was read.
 
     ``qualifiers`` are the names before ``::`` without template arguments; ``?`` stands for a qualifier
