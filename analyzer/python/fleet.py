@@ -16,7 +16,7 @@ from analyzer.python.device import Host
 from analyzer.python.machine import Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.observe import Observer
-from analyzer.python.survey import Interest, Survey
+from analyzer.python.survey import Defined, Interest, Survey
 
 #: The evaluator follows calls and nested syntax by recursion.
 RECURSION = 20_000
@@ -61,7 +61,8 @@ def run(
     """Survey all architectures.
 
     First the target and the references are explored, each by itself, for the names that lead to device
-    answers; then every architecture is surveyed with the names of all of them.
+    answers. Then they are surveyed with the names of all of them, and at last the other architectures, these
+    only in the functions that told something: the call graph is drawn from the leading ones.
 
     ``names`` are the architectures in the order of the result; with one job everything runs in this process;
     ``progress`` is told how many surveys are done, and of how many.
@@ -82,10 +83,17 @@ def run(
                 done += 1
                 progress(done, total)
             results: dict[str, Told] = {}
-            for (arch, _), told in workers.each(_survey, [(arch, found.names) for arch in names]):
-                results[arch] = told
-                done += 1
-                progress(done, total)
+            chosen: frozenset[Defined] = frozenset()
+            others = [arch for arch in names if arch not in leading]
+            for group, only in ((leading, False), (others, True)):
+                tasks = [(arch, found.names, chosen if only else None) for arch in group]
+                telling = chosen
+                for (arch, *_), (told, walked) in workers.each(_survey, tasks):
+                    results[arch] = told
+                    telling |= walked
+                    done += 1
+                    progress(done, total)
+                chosen = telling
     finally:
         if collecting:
             gc.enable()
@@ -139,20 +147,27 @@ def _new(arch: str) -> tuple[Survey, Interest]:
 
 def _explore(arch: str) -> Names:
     work, interest = _new(arch)
-    survey.run(work, interest)
+    survey.run(work, interest, upward=False)
     _dissolve(work)
     return frozenset(interest.names), frozenset(interest.builders), frozenset(interest.callers)
 
 
-def _survey(arch: str, names: Names) -> Told:
+def _survey(
+    arch: str, names: Names, chosen: frozenset[Defined] | None
+) -> tuple[Told, frozenset[Defined]]:
+    """Survey one architecture; ``chosen``: in these functions alone. Gives those that told something."""
     work, interest = _new(arch)
     interest.names |= names[0]
     interest.builders |= names[1]
     interest.callers |= names[2]
-    survey.run(work, interest)
+    if chosen is None:
+        survey.run(work, interest)
+    else:
+        survey.run_only(work, interest, chosen)
     told = Told(findings.collect(work, arch), _TASK[0].extract(work))
+    telling = survey.telling(work) if chosen is None else frozenset()
     _dissolve(work)
-    return told
+    return told, telling
 
 
 def _dissolve(work: Survey) -> None:

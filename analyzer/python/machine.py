@@ -143,6 +143,8 @@ class Machine:
         self.passed: set[tuple[str, int]] = set()
         self.failed: dict[tuple[str, int], str] = {}
         """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
+        self.roots: list[tuple[str, str]] = []
+        """The modules and walked functions that are being run, outermost first."""
         self.calls = 0
         self.holes = False
         """Whether a text with parts that are not known is kept, with :data:`library.HOLE` in their place."""
@@ -214,7 +216,7 @@ class Machine:
             if source is None:
                 raise KeyError(name)
             state = self.modules[name] = ModuleState(source, Scope(None))
-            with self.aside():
+            with self.rooted((name, "")), self.aside():
                 imports.run_module(self, state)
             state.done = True
         return state
@@ -246,6 +248,15 @@ class Machine:
         self.heap.join([way], current=True)
         if after != before:
             scope.names = merge([before, after])
+
+    @contextmanager
+    def rooted(self, key: tuple[str, str]) -> Iterator[None]:
+        """Note what is being run, by module and qualified name."""
+        self.roots.append(key)
+        try:
+            yield
+        finally:
+            self.roots.pop()
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -78,6 +78,8 @@ class Observer:
         self.decisions: dict[tuple[Key, Site | None], Decision] = {}
         self.calls: dict[Call, None] = {}
         self.errors: dict[tuple[Site, str], str] = {}
+        self.telling: set[tuple[str, str]] = set()
+        """The modules and walked functions in whose run a decision was seen."""
         self.attributes: set[str] = set()
         """Names of attributes that were given a device answer."""
         self.methods: dict[str, set[str]] = {}
@@ -103,6 +105,7 @@ class Observer:
         source = test.source
         if source is None or not source.door:
             return None
+        self.telling.update(m.roots)
         site = frame.site(node)
         key = (site.file, site.line, site.column, kind)
         for argument, outcome in _asked(node, source, truth(test)):

@@ -64,6 +64,8 @@ class Survey:
     observer: Observer
     walked: dict[Defined, Walked] = field(default_factory=dict)
     spent: list[tuple[Site, str]] = field(default_factory=list)
+    chosen: frozenset[Defined] | None = None
+    """If set, the only functions that are walked."""
 
 
 @dataclass
@@ -172,8 +174,11 @@ class Interest:
         return found
 
 
-def run(survey: Survey, interest: Interest) -> None:
-    """Walk until no name of interest is new and every function that holds one was walked."""
+def run(survey: Survey, interest: Interest, upward: bool = True) -> None:
+    """Walk until no name of interest is new and every function that holds one was walked.
+
+    ``upward``: look for callers of what makes builds, too.
+    """
     machine = survey.machine
     machine.follow = _policy(machine, interest)
     seen: dict[str, int] = {}
@@ -187,11 +192,39 @@ def run(survey: Survey, interest: Interest) -> None:
             _walk_file(survey, interest, file)
         for name in sorted(survey.observer.attributes):
             interest.add(name)
-        for name in sorted(leading_to_builds(survey, interest)):
+        for name in sorted(leading_to_builds(survey, interest)) if upward else ():
             site = survey.observer.functions.get(name)
             interest.add_caller(name.rpartition(".")[2], site.file if site is not None else "")
         if interest.size == size:
             return
+
+
+def run_only(survey: Survey, interest: Interest, chosen: frozenset[Defined]) -> None:
+    """Walk the chosen functions, and what holds them; names of interest are taken as they are."""
+    machine = survey.machine
+    machine.follow = _policy(machine, interest)
+    survey.chosen = frozenset(
+        (module, ".".join(parts[:cut]))
+        for module, qualname in chosen
+        for parts in (qualname.split("."),)
+        for cut in range(1, len(parts) + 1)
+    )
+    for module in sorted({module for module, _ in chosen}):
+        _walk_file(survey, interest, machine.index.path(module))
+
+
+def telling(survey: Survey) -> frozenset[Defined]:
+    """The functions in whose run decisions were seen, that carry answers, or that make builds."""
+    found = {(decision.module, decision.scope) for decision in survey.observer.decisions.values()}
+    found |= survey.observer.telling
+    for key, walked in survey.walked.items():
+        if walked.value is None or _answers(walked.value) or _makes(walked.value):
+            found.add(key)
+    return frozenset(found)
+
+
+def _makes(value: Value) -> bool:
+    return any(isinstance(option.data, Instance) and option.data.maker for option in _options(value))
 
 
 def leading_to_builds(survey: Survey, interest: Interest) -> set[str]:
@@ -267,7 +300,11 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
                 continue
             if function.module not in lines:  # what a decorator of another module puts in its place
                 lines[function.module] = interest.lines(m.index.path(function.module))
-            if _holds_any(function, lines[function.module]):
+            if survey.chosen is not None:
+                wanted = key in survey.chosen
+            else:
+                wanted = _holds_any(function, lines[function.module])
+            if wanted:
                 _walk(survey, interest, key, function)
     _note_names(state.names, interest)
 
@@ -287,7 +324,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     frame = calls.frame_of(m, function)
     walked = Walked(None, None, site)
     survey.walked[key] = walked
-    with m.aside():
+    with m.rooted(key), m.aside():
         try:
             calls.free_arguments(m, function, frame, _receiver(m, function))
             walked.value = calls.run(m, function, frame)
