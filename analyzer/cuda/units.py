@@ -18,7 +18,6 @@ Where a build has no exports that could be found, that is not known, and the eff
 from __future__ import annotations
 
 import gc
-import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,8 +41,6 @@ __all__ = ["BuildUnits", "CudaResult", "ExportReach", "Function", "GuardGate", "
 #: Sources that nvcc compiles as CUDA; the host compiler alone sees all others (nvcc manual, "Supported
 #: input file suffixes").
 _CUDA = (".cu",)
-#: Builds that are handed to a process at once.
-_CHUNK = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +185,8 @@ class Analysis:
         self.units: dict[tuple[object, ...], Unit] = {}
         self.results: dict[tuple[tuple[FileActivity, ...], ...], BuildResult] = {}
 
-    def chunk(self, builds: Sequence[BuildUnits]) -> list[BuildResult]:
-        """The results of some builds, in order."""
-        return [self._build(build) for build in builds]
-
-    def _build(self, build: BuildUnits) -> BuildResult:
+    def build(self, build: BuildUnits) -> BuildResult:
+        """The result of a build."""
         units, absent = self._walk(build)
         key = tuple(tuple(unit.files.values()) for unit in units)
         if key not in self.results:  # builds often differ in what only the linker sees
@@ -306,39 +300,38 @@ def analyse(
         archs: names of all architectures that a verdict is wanted for, those below among them.
         target: the architecture in question.
         references: those that it is compared with.
-        jobs: how many processes; more than one only if ``read`` and ``exists`` can be pickled.
+        jobs: how many processes.
         progress: told the number of builds done and of all builds.
 
     The result does not depend on ``jobs``.
     """
     settings = Settings(tuple(archs), target, tuple(references))
-    chunks = [list(builds[at : at + _CHUNK]) for at in range(0, len(builds), _CHUNK)]
-    results: list[BuildResult] = []
-    for done in _run(chunks, read, exists, settings, jobs):
-        results += done
+    results: dict[int, BuildResult] = {}
+    for index, result in _run(builds, read, exists, settings, jobs):
+        results[index] = result
         if progress is not None:
             progress(len(results), len(builds))
-    return _result(results, settings)
+    return _result([results[index] for index in range(len(builds))], settings)
 
 
 def _run(
-    chunks: Sequence[list[BuildUnits]],
+    builds: Sequence[BuildUnits],
     read: Callable[[str], bytes],
     exists: Callable[[str], bool],
     settings: Settings,
     jobs: int,
-) -> Iterator[list[BuildResult]]:
-    """The results chunk by chunk, in order."""
+) -> Iterator[tuple[int, BuildResult]]:
+    """The index and the result of each build, as they are done."""
     make = partial(_worker, read, exists, settings)
-    if jobs > 1 and len(chunks) > 1 and _picklable(make):
-        yield from parallel(chunks, make, jobs)
+    if jobs > 1 and len(builds) > 1:
+        yield from parallel(builds, make, jobs)
         return
     collecting = gc.isenabled()
     gc.disable()  # nearly all that is made lives to the end
     try:
         work = make()
-        for chunk in chunks:
-            yield work(chunk)
+        for index, build in enumerate(builds):
+            yield index, work(build)
         del work  # before it is searched for garbage
     finally:
         if collecting:
@@ -347,16 +340,8 @@ def _run(
 
 def _worker(
     read: Callable[[str], bytes], exists: Callable[[str], bool], settings: Settings
-) -> Callable[[list[BuildUnits]], list[BuildResult]]:
-    return Analysis(read, exists, settings).chunk
-
-
-def _picklable(value: object) -> bool:
-    try:
-        pickle.dumps(value)
-    except Exception:  # whatever a class raises that cannot be pickled
-        return False
-    return True
+) -> Callable[[BuildUnits], BuildResult]:
+    return Analysis(read, exists, settings).build
 
 
 def _result(results: Sequence[BuildResult], settings: Settings) -> CudaResult:
