@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,6 +46,15 @@ class Told:
     extract: object
 
 
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """A survey's result, the names that it followed, and the functions that told something."""
+
+    told: Told
+    names: Names
+    telling: frozenset[Defined]
+
+
 _TASK: list[Task] = []
 _INTEREST: list[Interest] = []
 """What every process starts from; filled before they are forked."""
@@ -60,16 +70,13 @@ def run(
 ) -> dict[str, Told]:
     """Survey all architectures.
 
-    First the target and the references are explored, each by itself, for the names that lead to device
-    answers. Then they are surveyed with the names of all of them, and at last the other architectures, these
-    only in the functions that told something: the call graph is drawn from the leading ones.
+    First the target and a reference are explored for the names that lead to device answers. Then the
+    references are surveyed, from which the call graph is drawn; at last all others, in the functions alone
+    that told something.
 
     ``names`` are the architectures in the order of the result; with one job everything runs in this process;
     ``progress`` is told how many surveys are done, and of how many.
     """
-    leading = list(dict.fromkeys([target, *references]))
-    total = len(leading) + len(names)
-    done = 0
     _TASK[:] = [task]
     _INTEREST[:] = [Interest(task.index, task.words)]
     sys.setrecursionlimit(max(RECURSION, sys.getrecursionlimit()))
@@ -77,27 +84,48 @@ def run(
     gc.disable()  # nearly all that is made lives until the end of a survey, which takes itself apart
     try:
         with _Workers(min(jobs, len(names))) as workers:
-            found = _Found()
-            for _, explored in workers.each(_explore, [(arch,) for arch in leading]):
-                found.add(explored)
-                done += 1
-                progress(done, total)
-            results: dict[str, Told] = {}
-            chosen: frozenset[Defined] = frozenset()
-            others = [arch for arch in names if arch not in leading]
-            for group, only in ((leading, False), (others, True)):
-                tasks = [(arch, found.names, chosen if only else None) for arch in group]
-                telling = chosen
-                for (arch, *_), (told, walked) in workers.each(_survey, tasks):
-                    results[arch] = told
-                    telling |= walked
-                    done += 1
-                    progress(done, total)
-                chosen = telling
+            return _run(workers, target, references, names, progress)
     finally:
         if collecting:
             gc.enable()
-    return {arch: results[arch] for arch in names}
+
+
+def _run(
+    workers: _Workers,
+    target: str,
+    references: Sequence[str],
+    names: Sequence[str],
+    progress: Callable[[int, int], None],
+) -> dict[str, Told]:
+    first = list(dict.fromkeys([target, *references]))[:2]
+    total = len(first) + len(names)
+    steps = itertools.count(1)
+    known: Names = (frozenset(), frozenset(), frozenset())
+    chosen: frozenset[Defined] = frozenset()
+    for _, (found, telling) in workers.each(_explore, [(arch,) for arch in first]):
+        known, chosen = _union(known, found), chosen | telling
+        progress(next(steps), total)
+    surveyed: dict[str, Surveyed] = {}
+    pending = list(references)
+    while pending:
+        for (arch, *_), result in workers.each(_survey, [(arch, known, None) for arch in pending]):
+            if arch not in surveyed:
+                progress(next(steps), total)
+            surveyed[arch] = result
+        for result in surveyed.values():
+            known = _union(known, result.names)
+        # A name that only a later walk brought up may have been passed over in an earlier one.
+        pending = [arch for arch in references if surveyed[arch].names[:2] != known[:2]]
+    chosen = chosen.union(*(result.telling for result in surveyed.values()))
+    others = [arch for arch in names if arch not in surveyed]
+    for (arch, *_), result in workers.each(_survey, [(arch, known, chosen) for arch in others]):
+        surveyed[arch] = result
+        progress(next(steps), total)
+    return {arch: surveyed[arch].told for arch in names}
+
+
+def _union(left: Names, right: Names) -> Names:
+    return left[0] | right[0], left[1] | right[1], left[2] | right[2]
 
 
 class _Workers:
@@ -127,17 +155,6 @@ class _Workers:
             yield pending[finished], finished.result()
 
 
-class _Found:
-    """The union of what explorations found."""
-
-    def __init__(self) -> None:
-        self.names: Names = (frozenset(), frozenset(), frozenset())
-
-    def add(self, names: Names) -> None:
-        a, b, c = self.names
-        self.names = (a | names[0], b | names[1], c | names[2])
-
-
 def _new(arch: str) -> tuple[Survey, Interest]:
     task = _TASK[0]
     observer = Observer()
@@ -145,17 +162,21 @@ def _new(arch: str) -> tuple[Survey, Interest]:
     return Survey(machine, observer), _INTEREST[0].fresh()
 
 
-def _explore(arch: str) -> Names:
+def _explore(arch: str) -> tuple[Names, frozenset[Defined]]:
+    """The names that lead to answers and builds, and the functions that told something."""
     work, interest = _new(arch)
     survey.run(work, interest, upward=False)
+    telling = survey.telling(work)
     _dissolve(work)
+    return _names(interest), telling
+
+
+def _names(interest: Interest) -> Names:
     return frozenset(interest.names), frozenset(interest.builders), frozenset(interest.callers)
 
 
-def _survey(
-    arch: str, names: Names, chosen: frozenset[Defined] | None
-) -> tuple[Told, frozenset[Defined]]:
-    """Survey one architecture; ``chosen``: in these functions alone. Gives those that told something."""
+def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Surveyed:
+    """Survey one architecture; ``chosen``: in these functions alone."""
     work, interest = _new(arch)
     interest.names |= names[0]
     interest.builders |= names[1]
@@ -167,7 +188,7 @@ def _survey(
     told = Told(findings.collect(work, arch), _TASK[0].extract(work))
     telling = survey.telling(work) if chosen is None else frozenset()
     _dissolve(work)
-    return told, telling
+    return Surveyed(told, _names(interest), telling)
 
 
 def _dissolve(work: Survey) -> None:
