@@ -159,9 +159,8 @@ def call_function(
     if result.source is not None and (result.source.checks or result.tainted):
         result = Value(result.data, Provenance(Origin.RETURN, (result.source,), None, "", key=number))
     note_maker(function, result)
-    if key is not None and _shareable(result):
-        if m.heap.version == version:
-            m.results[key] = (version, given, result)
+    if key is not None and _shareable(result) and m.heap.version == version:
+        m.results[key] = (version, given, result)
     return result
 
 
@@ -619,7 +618,9 @@ def _fill_fields(
             instance.attributes[name] = keywords[name]
         elif name not in instance.attributes:
             instance.attributes[name] = (
-                Value(Free(f"the field {name}")) if rest or name not in defaults else _default(m, defaults[name])
+                Value(Free(f"the field {name}"))
+                if rest or name not in defaults
+                else _default(m, defaults[name])
             )
 
 
@@ -632,8 +633,10 @@ def _default(m: Machine, default: Value) -> Value:
 
 
 def symbolic_instance(m: Machine, of: Class) -> Value:
-    """An object of that class that was made elsewhere: of its attributes those are known that depend on the
-    architecture or name code; what its constructor was given is free.
+    """An object of that class that was made elsewhere.
+
+    Of its attributes those are known that depend on the architecture or name code; what its constructor was
+    given is free.
     """
     known = m.symbolic.get(id(of))
     if known is not None:
@@ -715,4 +718,4 @@ def _annotated_value(m: Machine, parameter: ast.arg, function: Function, frame: 
 
 
 Follow = Callable[[Function, list[Value], dict[str, Value], bool], int]
-"""How many steps a call of a function is worth: function, arguments, keyword arguments, whether one is tainted."""
+"""How many steps a call is worth: function, arguments, keyword arguments, whether one is tainted."""

@@ -297,10 +297,8 @@ def _set_default(m: Machine, site: Site, owner: Value, args: Args, keywords: Key
 
 def _pop_key(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
     data, key = owner.data, _first(args)
-    if len(args) > 1:
-        found = _get(m, site, owner, args, keywords)
-    else:
-        found = expressions.item(m, owner, key, site)
+    has_default = len(args) > 1
+    found = _get(m, site, owner, args, keywords) if has_default else expressions.item(m, owner, key, site)
     try:
         wanted = hashable(key)
         m.heap.change(data)

@@ -46,9 +46,7 @@ def sort(found: Mapping[str, Findings]) -> Sorted:
     inner = _contained(merged)
     parts = _parts_of_predicates(merged, found)
     ways = _Ways(merged, {place[0] for place in inner} | parts)
-    kept = {
-        place: item for place, item in merged.items() if place not in inner and place[0] not in parts
-    }
+    kept = {place: item for place, item in merged.items() if place not in inner and place[0] not in parts}
     own: list[Merged] = []
     forwarded: dict[Key, set[Place]] = defaultdict(set)
     forwards: dict[Key, frozenset[Key]] = {}

@@ -172,9 +172,7 @@ def each(m: Machine, choice: Choice, compute: Callable[[Value], Value]) -> Value
     return join(results)
 
 
-def _spread(
-    m: Machine, left: Value, right: Value, compute: Callable[[Value, Value], Value]
-) -> Value | None:
+def _spread(m: Machine, left: Value, right: Value, compute: Callable[[Value, Value], Value]) -> Value | None:
     """A computation on two values of which one is one of several; ``None`` if neither is."""
     if isinstance(left.data, Choice):
         return each(m, left.data, lambda option: compute(option, right))
@@ -449,7 +447,7 @@ def as_condition(m: Machine, value: Value, site: Site) -> Value:
 
 
 def as_data(m: Machine, value: Value) -> Value:
-    """A named tuple as a tuple, a member of an ``IntEnum`` or the like as its value; others are themselves."""
+    """A named tuple as a tuple, a member of an ``IntEnum`` or its like as its value, others as they are."""
     data = value.data
     if isinstance(data, Instance) and not data.symbolic:
         if data.member is not None and data.member.data is not data:
@@ -666,7 +664,7 @@ def _compared(
 
 
 def _check_source(m: Machine, left: Value, right: Value, site: Site) -> Provenance | None:
-    """The provenance of a comparison; a device answer held against an argument is a check of that argument."""
+    """The provenance of a comparison; a device answer held against an argument checks that argument."""
     source = combine(left.source, right.source)
     if source is None or not source.door:
         return source
@@ -909,7 +907,7 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
         if is_enum(m, data) and isinstance(key.data, str):
             return attribute(m, value, key.data, site)
         return value  # a generic class with its type argument
-    if isinstance(data, (Function, Bound)) or isinstance(data, Builtin):
+    if isinstance(data, (Function, Bound, Builtin)):
         return value if isinstance(data, Builtin) else Value(Free("an item of a function"), source)
     return Value(Free("an item"), source)
 
@@ -1004,7 +1002,9 @@ def iterate(m: Machine, value: Value, site: Site) -> list[Value] | None:
     if isinstance(data, tuple):
         return [element.derived(value.source) for element in data]
     if isinstance(data, List):
-        return None if data.open and not m.holes else [element.derived(value.source) for element in data.items]
+        return (
+            None if data.open and not m.holes else [element.derived(value.source) for element in data.items]
+        )
     if isinstance(data, Set):
         if data.open:
             return None

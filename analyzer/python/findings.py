@@ -96,7 +96,6 @@ class Findings:
     """Functions whose walk took too many steps: of what was not reached in them nothing is known."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What one host did with the sides of decisions in one file, by their marks."""
@@ -318,12 +317,7 @@ def _shape(decision: Decision, body: list[ast.stmt]) -> Shape:
     known = _SHAPES.get(id(decision.node))
     if known is not None:
         node, owner, kind, inside, shape = known
-        if (
-            node is decision.node
-            and owner is decision.owner
-            and kind == decision.kind
-            and inside is body
-        ):
+        if node is decision.node and owner is decision.owner and kind == decision.kind and inside is body:
             return shape
     shape = sides.shape(decision.kind, decision.node, decision.owner, body)
     _SHAPES[id(decision.node)] = (decision.node, decision.owner, decision.kind, body, shape)

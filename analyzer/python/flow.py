@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from analyzer.python import expressions, stores
@@ -98,15 +98,14 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
 
 
 def mark(body: list[ast.stmt], owner: ast.stmt) -> int:
-    """What a side of a decision is known by in a file: its first line; the negative line of the decision if the
-    side has no statement.
+    """What a side of a decision is known by in a file.
+
+    Its first line; the negative line of the decision if the side has no statement.
     """
     return body[0].lineno if body else -owner.lineno
 
 
-def _under(
-    m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | None, owner: ast.stmt
-) -> Run:
+def _under(m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | None, owner: ast.stmt) -> Run:
     """Running statements under a decision; whether they ran and how they ended is noted.
 
     What they bind hangs on the decision for those who come after them.
@@ -303,11 +302,13 @@ _RETURNING: dict[int, tuple[list[ast.stmt], str]] = {}
 
 
 def returning(body: list[ast.stmt]) -> str:
-    """:data:`~analyzer.python.values.REST` if statements that leave do so by ``return`` or ``raise`` alone."""
+    """:data:`~analyzer.python.values.REST` if statements that leave do so by ``return``, ``raise`` alone."""
     known = _RETURNING.get(id(body))
     if known is not None and known[0] is body:
         return known[1]
-    jumps = any(isinstance(node, (ast.Break, ast.Continue)) for statement in body for node in ast.walk(statement))
+    jumps = any(
+        isinstance(node, (ast.Break, ast.Continue)) for statement in body for node in ast.walk(statement)
+    )
     _RETURNING[id(body)] = body, "" if jumps else REST
     return _RETURNING[id(body)][1]
 
@@ -379,7 +380,8 @@ def _each_turn(
             now = expressions.iterate(m, source, frame.site(node.iter))
             if now is None or done > LOOP_LIMIT:
                 element = _any_element(source)
-                return _repeat(m, node, frame, loop, lambda: stores.assign(m, node.target, element, frame))
+                bind = partial(stores.assign, m, node.target, element, frame)
+                return _repeat(m, node, frame, loop, bind)
             elements = now
     return True
 
@@ -595,8 +597,7 @@ def _sequence(m: Machine, pattern: ast.MatchSequence, subject: Value, frame: Fra
     if len(elements) != len(pattern.patterns):
         return Value(False, subject.source)
     tests = [
-        _matches(m, part, element, frame)
-        for part, element in zip(pattern.patterns, elements, strict=True)
+        _matches(m, part, element, frame) for part, element in zip(pattern.patterns, elements, strict=True)
     ]
     source = combine(subject.source, *(test.source for test in tests))
     values = [truth(test) for test in tests]
@@ -683,7 +684,7 @@ def _perhaps_handled(
     outcome: Outcome,
     error: Raised | None,
 ) -> Outcome:
-    """Something in the body may raise that is not known here: a handler may run, from any state in between."""
+    """Something in the body may raise that is not known here: a handler may run from any state between."""
     before, names, changes, clock = state
 
     def went_well() -> Outcome:

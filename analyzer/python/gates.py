@@ -388,9 +388,7 @@ def _argument_gate(site: Site, items: list[Merged], question: Question) -> list[
     keys = frozenset(item.place[0] for item in items)
     nothing = frozenset[str]()
     return [
-        PythonGate(
-            gate, keys, nothing, nothing, first.argument_module, first.argument_scope, function, True
-        )
+        PythonGate(gate, keys, nothing, nothing, first.argument_module, first.argument_scope, function, True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the evaluated code changes in place, with a journal: branches are undone and joined where they meet."""
+"""What the evaluated code changes in place, with a journal: branches are undone, and joined at the end."""
 
 from __future__ import annotations
 
@@ -168,9 +168,7 @@ class Heap:
             planned.append((owner, name, _met(owner, name, states, blame)))
         for way in met:
             self._forget(way)
-        changed = [
-            (owner, name) for owner, name, state in planned if not _equal(_state(owner, name), state)
-        ]
+        changed = [(owner, name) for owner, name, state in planned if not _equal(_state(owner, name), state)]
         for owner, name, state in planned:
             self._write(owner, name, state)
         if not self.marks and not self.pending:
@@ -304,7 +302,9 @@ def _blamed_content(content: Content, blame: Provenance) -> Content:
     """A content of which a condition decided that is not understood."""
     unknown = Unknown("changed under a condition that is not understood")
     if isinstance(content.items, list):
-        return Content([Value(unknown, combine(item.source, blame)) for item in content.items], True, content.maybe)
+        return Content(
+            [Value(unknown, combine(item.source, blame)) for item in content.items], True, content.maybe
+        )
     return content
 
 

@@ -49,8 +49,6 @@ def run_module(m: Machine, state: ModuleState) -> None:
             state.names[name] = join([value, Value(Free("a function sets it later"))])
 
 
-
-
 def run_import(m: Machine, node: ast.Import, frame: Frame) -> None:
     """``import a.b as c``."""
     for alias in node.names:

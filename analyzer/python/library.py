@@ -628,7 +628,11 @@ def _extreme(pick: Callable[..., Any]) -> Callable[[Machine, Site, Args, Keyword
             return m.unknown(f"{pick.__name__} of elements that are not known", site, source)
         ranks = [m.call(keywords["key"], [element], {}, site) for element in elements]
         place = pure(
-            m, lambda *given: given.index(pick(given)), site, [Value(rank.data, rank.source) for rank in ranks], {}
+            m,
+            lambda *given: given.index(pick(given)),
+            site,
+            [Value(rank.data, rank.source) for rank in ranks],
+            {},
         )
         return elements[place.data].derived(source, place.source) if isinstance(place.data, int) else place
 

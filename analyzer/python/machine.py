@@ -51,6 +51,7 @@ class ModuleState:
 
     @property
     def names(self) -> dict[str, Value]:
+        """What the module binds."""
         return self.scope.names
 
 
@@ -78,6 +79,7 @@ class Frame:
 
     @property
     def file(self) -> str:
+        """The file that the code stands in."""
         return self.module.source.file
 
     def site(self, node: ast.AST) -> Site:
@@ -122,8 +124,8 @@ class Recorder(Protocol):
 class Machine:
     """Evaluates the scanned Python for one host.
 
-    ``heap`` undoes and joins what branches change in place (``depth``, which constructors of containers take, is
-    always 0). ``control`` holds the provenance of the decisions under which it runs.
+    ``heap`` undoes and joins what branches change in place (``depth``, which containers are
+    made with, is always 0). ``control`` holds the provenance of the decisions under which it runs.
     """
 
     def __init__(self, host: Host, index: ModuleIndex, recorder: Recorder) -> None:
@@ -142,7 +144,7 @@ class Machine:
         """A module that was imported may be absent."""
         self.passed: set[tuple[str, int]] = set()
         self.failed: dict[tuple[str, int], str] = {}
-        """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
+        """Sides of decisions (file and mark) that ended without raising; that raised, with the message."""
         self.roots: list[tuple[str, str]] = []
         """The modules and walked functions that are being run, outermost first."""
         self.calls = 0

@@ -137,9 +137,7 @@ class Observer:
             self.calls[Call(caller, name, kind, site, under, frame.given)] = None
         if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
             self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
-        self.functions.setdefault(
-            caller, Site(frame.file, _line(frame), _line(frame), 1)
-        )
+        self.functions.setdefault(caller, Site(frame.file, _line(frame), _line(frame), 1))
 
     def _gates_of(self, source: Provenance) -> frozenset[Key]:
         """The keys of the nearest gates behind a provenance, which does not change."""

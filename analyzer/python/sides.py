@@ -113,9 +113,7 @@ def shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Sha
 
 
 def _raising(kind: str, line: int, message: str) -> Side:
-    return Side(
-        raises=True, leaves=True, announces=True, action=f"raises {kind}", message=message, line=line
-    )
+    return Side(raises=True, leaves=True, announces=True, action=f"raises {kind}", message=message, line=line)
 
 
 def _caught(found: Side, kind: str, owner: ast.AST, body: list[ast.stmt]) -> Side:

@@ -48,9 +48,9 @@ def assign(m: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
     elif isinstance(target, ast.Attribute):
         owner = m.evaluate(target.value, frame)
         source = value.source
-        if source is not None and source.door and not isinstance(value.data, Free):
-            if source.direct or isinstance(value.data, bool):
-                m.recorder.stored(target.attr)
+        answers = source is not None and source.door and not isinstance(value.data, Free)
+        if answers and source is not None and (source.direct or isinstance(value.data, bool)):
+            m.recorder.stored(target.attr)
         attribute(m, owner, target.attr, m.place(m.under_control(value), frame.site(target), ""))
     elif isinstance(target, ast.Subscript):
         owner = m.evaluate(target.value, frame)
@@ -79,7 +79,7 @@ def name(m: Machine, frame: Frame, text: str, value: Value) -> None:
     names = frame.module.names
     old = names.get(text)
     if old is not None and old.data is None and text not in frame.module.source.rebound:
-        # A cache that is filled when first asked for: whoever reads it by way of its function finds it filled.
+        # A cache that is filled when first asked for: who reads it by way of its function finds it filled.
         m.heap.version += 1
         names[text] = value
         return
@@ -109,7 +109,7 @@ def _unpack(m: Machine, target: ast.Tuple | ast.List, value: Value, frame: Frame
 
 
 def _elements(m: Machine, names: list[ast.expr], value: Value, frame: Frame) -> list[Value] | None:
-    """The values for the targets of an unpacking, what a starred one takes as one list; ``None``: not known."""
+    """The values for the targets of an unpacking, what a starred one takes as a list; ``None``: not known."""
     if not names:
         return []
     elements = expressions.iterate(m, value, frame.site(names[0]))

@@ -43,8 +43,9 @@ class Origin(Enum):
 
 
 REST = "rest"
-"""What a control node says of statements that hang on a decision and are left by ``return`` alone: local names
-that they bind owe nothing to it for those inside, since where it came out otherwise nobody is there to see."""
+"""What a control node says of statements that hang on a decision and are left by ``return`` alone.
+
+Local names that they bind owe nothing to it for those inside: nobody sees them elsewhere."""
 
 
 class Provenance:
@@ -184,7 +185,7 @@ class List:
 
 
 class Dict:
-    """A mapping from hashable constants; ``open``: more keys may exist; ``maybe``: keys that may be missing."""
+    """A mapping from hashable constants; ``open``: more keys may exist; ``maybe``: keys that may lack."""
 
     __slots__ = ("depth", "items", "made", "maybe", "open")
 

@@ -34,7 +34,8 @@ ENDLESS = {
     + "    return x1\n",
     "calls in branches": "def ask(p, n=0):\n    if p: return ask(p, n + 1)\n    return ask(p, n + 2)\n",
     "own base": "class A(A): pass\ndef ask(): return A().x\n",
-    "attribute hook": "class A:\n    def __getattr__(self, n): return getattr(self, n + '_')\ndef ask(): return A().x\n",
+    "attribute hook": "class A:\n    def __getattr__(self, n): return getattr(self, n + '_')\n"
+    "def ask(): return A().x\n",
     "equal to itself": "class A:\n    def __eq__(self, o): return o == self\ndef ask(): return A() == A()\n",
     "holds itself": "def ask():\n    x = []\n    x.append(x)\n    return str(x)\n",
 }

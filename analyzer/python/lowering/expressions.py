@@ -256,7 +256,7 @@ def comparison(source: Source, node: Node) -> ast.expr:
 
 @lowers("conditional_expression")
 def conditional(source: Source, node: Node) -> ast.expr:
-    """``body if test else other``; ``name := body if …`` names the whole, where the grammar names the body."""
+    """``body if test else other``; ``name := body if …`` names the whole, in the grammar the body."""
     body, test, other = (expression(source, part) for part in inner(node))
     if inner(node)[0].type == "named_expression":
         assert isinstance(body, ast.NamedExpr)
