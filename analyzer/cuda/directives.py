@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from analyzer.cuda import tokens
 
@@ -58,8 +59,7 @@ class Macro:
     body: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(NamedTuple):
     """One directive.
 
     ``text`` is what follows the keyword, without comments, white space collapsed. Lines and columns
@@ -207,10 +207,10 @@ def _nest(found: list[Directive]) -> tuple[tuple[Directive, ...], tuple[int, ...
             for branch in open_branches:
                 names[branch].setdefault(directive.macro.name, directive.line)
     for index in stray:
-        found[index] = replace(found[index], kind=f"stray {found[index].kind}")
+        found[index] = found[index]._replace(kind=f"stray {found[index].kind}")
     for index in names:
         end = following.get(index, len(found))
-        found[index] = replace(found[index], following=end, names=tuple(names[index].items()))
+        found[index] = found[index]._replace(following=end, names=tuple(names[index].items()))
     unbalanced = sorted(found[index].line for index in (*stray, *open_branches))
     return tuple(found), tuple(unbalanced)
 

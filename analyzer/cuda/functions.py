@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from analyzer.cuda import declarations
 from analyzer.cuda.source import ActiveText, Lines, Macro, read
@@ -27,8 +27,7 @@ _INVOCATION = re.compile(r"\s*(?:(?:public|private|protected)\s*:\s*)*([A-Za-z_]
 _UNDEFINED = re.compile(r"(?:=\s*(?:default|delete|0)|\)(?:\s*(?:const|noexcept|override|final))*)\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """One definition. ``[start, end)`` are offsets in the file, ``body`` those of what it runs or stands for.
 
     ``header_line`` is where it begins (``template <...>``), ``line`` where a function's name stands.

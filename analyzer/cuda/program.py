@@ -319,8 +319,7 @@ class Program:
                 continue
             text, facts = outlined(substitute(macro, invocation.arguments))
             for inner in facts.definitions:
-                placed = replace(
-                    inner,
+                placed = inner._replace(
                     scope=scope + inner.scope,
                     header_line=invocation.line,
                     line=invocation.line,

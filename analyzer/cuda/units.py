@@ -156,11 +156,14 @@ class Files:
 
     def facts(self, path: str) -> FileDirectives | None:
         """The directives of a file; None where it cannot be read."""
-        if path not in self._facts:
-            try:
-                self._facts[path] = facts(self._read(path)) if self.exists(path) else None
-            except (OSError, UnreadableFileError):
-                self._facts[path] = None
+        try:
+            return self._facts[path]
+        except KeyError:
+            pass
+        try:
+            self._facts[path] = facts(self._read(path)) if self.exists(path) else None
+        except (OSError, UnreadableFileError):
+            self._facts[path] = None
         return self._facts[path]
 
     def exists(self, path: str) -> bool:
