@@ -218,7 +218,7 @@ def telling(survey: Survey) -> frozenset[Defined]:
     found = {(decision.module, decision.scope) for decision in survey.observer.decisions.values()}
     found |= survey.observer.telling
     for key, walked in survey.walked.items():
-        if walked.value is None or _answers(walked.value) or _makes(walked.value):
+        if walked.value is not None and (_answers(walked.value) or _makes(walked.value)):
             found.add(key)
     return frozenset(found)
 
