@@ -97,7 +97,7 @@ def _run(
     names: Sequence[str],
     progress: Callable[[int, int], None],
 ) -> dict[str, Told]:
-    first = list(dict.fromkeys([target, *references]))[:2]
+    first = list(dict.fromkeys([target, *references[-1:]]))
     total = len(first) + len(names)
     steps = itertools.count(1)
     known: Names = (frozenset(), frozenset(), frozenset())
@@ -114,7 +114,7 @@ def _run(
             surveyed[arch] = result
         for result in surveyed.values():
             known = _union(known, result.names)
-        # A name that only a later walk brought up may have been passed over in an earlier one.
+        # A name that another reference brought up may have been passed over here.
         pending = [arch for arch in references if surveyed[arch].names[:2] != known[:2]]
     chosen = chosen.union(*(result.telling for result in surveyed.values()))
     others = [arch for arch in names if arch not in surveyed]
