@@ -271,7 +271,7 @@ def explain_gate(gate: str, saved: Path | None, root: Path | None, quiet: bool, 
     """
     if saved is not None:
         report = _saved(saved)
-        source, name = (_source(root) if root is not None else no_source), [gate]
+        source, name = (_source(root) if root is not None else no_source), []
     else:
         options = _options(root, **common)
         with display(sys.stderr, quiet) as progress:

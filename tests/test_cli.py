@@ -235,6 +235,18 @@ def test_evaluate(scans: Scans, root: Path, tmp_path: Path, capsys: pytest.Captu
     assert re.search(r"unknown: why +sm_120\n", text)
 
 
+def test_explain_from_a_saved_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = tmp_path / "report.json"
+    saved.write_bytes(model.encode(REPORT))
+    gate = REPORT.findings[0]
+    assert cli.run(["explain", gate.id, "--from", str(saved)]) == 0
+    assert f"{gate.file}:{gate.line}" in capsys.readouterr().out.replace("\n", "")
+    assert "nowhere.py" in failure(capsys, "explain", "nowhere.py", "--from", saved)
+    saved.write_text("{")
+    assert "report" in failure(capsys, "explain", gate.id, "--from", saved)
+    assert "absent.json" in failure(capsys, "explain", gate.id, "--from", tmp_path / "absent.json")
+
+
 @pytest.mark.parametrize("verb", [[], ["scan"], ["explain"], ["evaluate"]])
 def test_help_has_examples(verb: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*verb, "--help"]) == 0

@@ -92,8 +92,9 @@ def _steps(steps: Iterable[Step], source: Source, screen: Screen) -> Iterator[Re
         yield Text.assemble(f"{number:>3}. ", text(step.what))
         yield Padding(text(f"{step.file}:{step.line}", "cyan"), (0, 0, 0, 5))
         lines = source(step.file)
-        if lines is not None and 0 < step.line <= len(lines):
-            yield Padding(text(elide(lines[step.line - 1].strip(), screen.width - 7), "dim"), (0, 0, 0, 7))
+        code = lines[step.line - 1].strip() if lines is not None and 0 < step.line <= len(lines) else ""
+        if code and code != step.what:
+            yield Padding(text(elide(code, screen.width - 7), "dim"), (0, 0, 0, 7))
 
 
 def _losses(gate: Gate) -> Iterator[RenderableType]:
