@@ -1,0 +1,49 @@
+"""Entry points: public names through re-exports, options with a field of their own."""
+
+from __future__ import annotations
+
+from analyzer.graph.entries import apis, options, public_names
+from analyzer.python.modules import ModuleIndex
+from analyzer.python.values import Site
+
+FILES = {
+    "pkg/__init__.py": b"from .sub import run as run\n"
+    b"from .sub.work import Wrapper\nfrom ._hidden import secret\n",
+    "pkg/sub/__init__.py": b"from .work import run\n",
+    "pkg/sub/work.py": b"def run(): ...\n\nclass Wrapper:\n    def plan(self): ...\n    def _inner(self): ...\n",
+    "pkg/_hidden/__init__.py": b"from .deep import other\n",
+    "pkg/_hidden/deep.py": b"def secret(): ...\n",
+    "pkg/args.py": b"class Args:\n    use_fast: bool = False\n\n"
+    b'def add(p):\n    p.add_argument("--use-fast")\n    p.add_argument("--elsewhere")\n',
+}
+
+
+def index() -> ModuleIndex:
+    return ModuleIndex(FILES, FILES.__getitem__)
+
+
+def test_the_shortest_public_name_wins() -> None:
+    public = public_names(index())
+    assert public["pkg.sub.work.run"] == ("pkg.run", "pkg.sub.run")
+    assert public["pkg.sub.work.Wrapper"] == ("pkg.Wrapper",)
+    assert "pkg._hidden.deep.other" not in public
+
+
+def test_methods_of_public_classes_are_entries() -> None:
+    site = Site("pkg/sub/work.py", 4, 4, 1)
+    functions = dict.fromkeys(
+        ["pkg.sub.work.Wrapper.plan", "pkg.sub.work.Wrapper._inner", "pkg.sub.work.run", "pkg.other"], site
+    )
+    names = {entry.name for entry in apis(functions, public_names(index())).values()}
+    assert names == {"pkg.Wrapper.plan", "pkg.run"}
+
+
+def test_an_option_needs_a_field() -> None:
+    words = {"pkg/args.py": frozenset({"use_fast", "add_argument"})}
+    (option,) = options(index(), ["pkg/args.py"], words)
+    assert (option.entry.name, option.attribute, option.entry.line) == ("pkg --use-fast", "use_fast", 5)
+
+
+def test_a_name_that_is_everywhere_tells_nothing() -> None:
+    words = {f"f{number}.py": frozenset({"use_fast"}) for number in range(100)}
+    assert options(index(), ["pkg/args.py"], words) == ()
