@@ -10,7 +10,8 @@ FILES = {
     "pkg/__init__.py": b"from .sub import run as run\n"
     b"from .sub.work import Wrapper\nfrom ._hidden import secret\n",
     "pkg/sub/__init__.py": b"from .work import run\n",
-    "pkg/sub/work.py": b"def run(): ...\n\nclass Wrapper:\n    def plan(self): ...\n    def _inner(self): ...\n",
+    "pkg/sub/work.py": b"def run(): ...\n\n"
+    b"class Wrapper:\n    def plan(self): ...\n    def _inner(self): ...\n",
     "pkg/_hidden/__init__.py": b"from .deep import other\n",
     "pkg/_hidden/deep.py": b"def secret(): ...\n",
     "pkg/args.py": b"class Args:\n    use_fast: bool = False\n\n"
