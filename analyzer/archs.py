@@ -1,8 +1,7 @@
-"""Architecture profiles, their compiler spellings, and sets of them as bit masks."""
+"""Architecture profiles and their compiler spellings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +10,7 @@ from analyzer import data
 
 @dataclass(frozen=True, slots=True)
 class Arch:
-    """One GPU architecture. Sizes in bytes; ``index`` is its bit in an architecture set."""
+    """One GPU architecture. Sizes in bytes; ``index`` is its place among the known ones."""
 
     name: str
     index: int
@@ -26,11 +25,6 @@ class Arch:
     products: tuple[str, ...]
 
     @property
-    def bit(self) -> int:
-        """This architecture alone, as a set."""
-        return 1 << self.index
-
-    @property
     def number(self) -> int:
         """``120`` for compute capability 12.0."""
         return self.major * 10 + self.minor
@@ -39,11 +33,6 @@ class Arch:
     def capability(self) -> str:
         """``"12.0"``."""
         return f"{self.major}.{self.minor}"
-
-    @property
-    def cuda_arch(self) -> int:
-        """The value of ``__CUDA_ARCH__`` in the device pass (1200 for 12.0)."""
-        return self.number * 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +122,3 @@ def find(name: str) -> Arch:
         if text == str(arch.number):
             return arch
     raise ValueError(f"unknown architecture {name!r}; known: {', '.join(names())}")
-
-
-def members(mask: int) -> Iterator[Arch]:
-    """The architectures of a set, in order."""
-    return (arch for arch in profiles() if mask & arch.bit)
-
-
-def mask(archs: Iterable[Arch]) -> int:
-    """The set of these architectures."""
-    result = 0
-    for arch in archs:
-        result |= arch.bit
-    return result

@@ -114,19 +114,14 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
     paths = {file.path for file in tree.files}
     plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
     cuda = _cuda(tree, plans, options, names, paths, progress)
-    python_gates = [
-        msgspec.structs.replace(gate.gate, in_tests=_in_tests(gate.gate.file)) for gate in python.gates
-    ]
-    finished = [judged(gate) for gate in python_gates]
-    by_id = {gate.id: gate for gate in finished}
-    judged_python = [replace(draft, gate=by_id[draft.gate.id]) for draft in python.gates]
+    drafts = [replace(draft, gate=_finished(draft.gate)) for draft in python.gates]
     guards = {guard.gate.id: judged(guard.gate) for guard in cuda.guards}
     progress("Graph", 0, 1)
     linked = link(
         index,
         spellings,
         found,
-        judged_python,
+        drafts,
         guards,
         plans,
         cuda.exports,
@@ -134,7 +129,7 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
         options.references,
     )
     progress("Graph", 1, 1)
-    every = sorted([*finished, *guards.values()], key=_gate_order)
+    every = sorted([*(draft.gate for draft in drafts), *guards.values()], key=_gate_order)
     target = archs.find(options.target)
     return Report(
         schema_version=model.SCHEMA_VERSION,
@@ -153,6 +148,11 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
         matrix=(),
         coverage=_coverage(tree, extracts, every, python, cuda, unbuilt),
     )
+
+
+def _finished(gate: Gate) -> Gate:
+    """A gate of the Python side with what its place and its effect make of it."""
+    return judged(msgspec.structs.replace(gate, in_tests=_in_tests(gate.file)))
 
 
 def _gate_order(gate: Gate) -> tuple[str, int, int, str]:

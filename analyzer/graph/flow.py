@@ -37,11 +37,6 @@ class Flow:
     sites: Mapping[str, Site]
 
 
-def export_node(maker: str, name: str) -> str:
-    """The node of an export: known by the function that describes its build."""
-    return f"{maker}\0{name}"
-
-
 def flow(found: Mapping[str, Findings], leading: Iterable[str]) -> Flow:
     """Merge the calls of the leading architectures.
 

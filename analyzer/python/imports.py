@@ -17,7 +17,6 @@ from analyzer.python.values import (
     Provenance,
     Raised,
     Site,
-    Unknown,
     Value,
     join,
 )
@@ -194,8 +193,3 @@ def _check(m: Machine, name: str, site: Site) -> None:
             if child in state.names:
                 return
         raise Raised("ModuleNotFoundError", f"No module named {name!r}", site)
-
-
-def is_unknown(value: Value) -> bool:
-    """Whether the value is not decided for a reason that depends on the architecture."""
-    return isinstance(value.data, Unknown)

@@ -260,16 +260,6 @@ class Machine:
         finally:
             self.roots.pop()
 
-    @contextmanager
-    def trial(self) -> Iterator[None]:
-        """Run something that nothing calls: whatever it changes is taken back."""
-        with self.aside():
-            begun = self.heap.mark()
-            try:
-                yield
-            finally:
-                self.heap.undo(begun, Scope(None))
-
     def force(self, value: Value) -> Value:
         """The value behind a name that is computed when first read."""
         while isinstance(value.data, Lazy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -16,12 +16,10 @@ from analyzer.python.observe import Observer, function_site
 from analyzer.python.values import (
     Bound,
     Choice,
-    Class,
     Dict,
     Free,
     Function,
     Instance,
-    Lazy,
     List,
     Partial,
     Raised,
@@ -224,6 +222,7 @@ def telling(survey: Survey) -> frozenset[Defined]:
 
 
 def _makes(value: Value) -> bool:
+    """Whether a value is, or may be, the description of a build."""
     return any(isinstance(option.data, Instance) and option.data.maker for option in _options(value))
 
 
@@ -237,9 +236,7 @@ def leading_to_builds(survey: Survey, interest: Interest) -> set[str]:
         elif call.kind == "calls" or (call.kind == "method" and call.callee in interest.callers):
             callers.setdefault(call.callee, set()).add(call.caller)
     for (module, qualname), walked in survey.walked.items():
-        if walked.value is not None and any(
-            isinstance(option.data, Instance) and option.data.maker for option in _options(walked.value)
-        ):
+        if walked.value is not None and _makes(walked.value):
             reached.add(survey.machine.defined[module][qualname].dotted)
     collectors = contracts.collectors()
     level = sorted(reached)
@@ -340,7 +337,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     calls.note_maker(function, value)
     if _answers(value) or _makes_functions(value) or _checks(survey, function, value):
         interest.add(function.name)
-    if any(isinstance(option.data, Instance) and option.data.maker for option in _options(value)):
+    if _makes(value):
         interest.add(function.name, builder=True)
 
 
@@ -446,14 +443,3 @@ def _receiver(m: Machine, function: Function) -> Value | None:
 def ast_name(node: object) -> str:
     """The last name of a decorator."""
     return ast.unparse(node).partition("(")[0].rpartition(".")[2] if isinstance(node, ast.AST) else ""
-
-
-def predicates(survey: Survey) -> Iterable[tuple[str, Site, Value]]:
-    """Functions and module names whose value on this host depends on the architecture, with that value."""
-    for (_, _), walked in survey.walked.items():
-        if walked.value is not None and walked.value.tainted:
-            yield "", walked.site, walked.value
-    for name, state in survey.machine.modules.items():
-        for variable, value in state.names.items():
-            if value.tainted and not isinstance(value.data, (Lazy, Class, Function, Bound, Partial)):
-                yield f"{name}.{variable}", Site(state.source.file, 1, 1, 1), value
