@@ -108,7 +108,7 @@ class Linker:
             if not first and not setters:
                 continue
             found = self._to_builds(entry, sorted(set(starts)), [*first, *setters], reader)
-            paths += found or [self._path(entry, [self._gate_node(reader.gate)], [*first, *setters])]
+            paths += found or [self._path(entry, [reader.gate.id], [*first, *setters])]
         return paths
 
     def _to_builds(
@@ -122,7 +122,6 @@ class Linker:
         present = [start for start in starts if start in graph]
         if not present:
             return []
-        root = "\0start"
         distance, ways = _search(self, present)
         makers: dict[str, list[str]] = {}
         for node in sorted(distance):
@@ -137,10 +136,12 @@ class Linker:
             steps: dict[str, None] = {}
             stops: dict[str, Barrier] = {barrier.gate: barrier for barrier in barriers}
             if reader is not None:
-                steps[self._gate_node(reader.gate)] = None
+                steps[reader.gate.id] = None
             trails = sorted((ways[end] for end in ends if end in ways), key=lambda trail: (len(trail), trail))
             for trail in trails:
-                self._follow([node for node in trail if node != root], steps, stops)
+                if reader is not None:
+                    self._edge(reader.gate.id, self._function(trail[0]), "opens")
+                self._follow(trail, steps, stops)
             self._build(self.by_maker[maker], makers[maker], steps, stops)
             self._ahead_of_time(maker, stops)
             paths.append(self._path(entry, list(steps), list(stops.values())))
@@ -155,12 +156,14 @@ class Linker:
             if previous is not None:
                 way: Way = self.flow.graph.edges[previous, name]["way"]
                 for gate in self.stopping(way):
-                    steps.setdefault(self._gate_node(gate.gate))
+                    self._edge(self._function(previous), gate.gate.id, "decides")
+                    self._edge(gate.gate.id, self._function(name), "opens")
+                    steps.setdefault(gate.gate.id)
                     stops.setdefault(gate.gate.id, Barrier(gate.gate.id, "always"))
                 self._edge(self._function(previous), self._function(name), way.kind)
             steps.setdefault(self._function(name))
             for gate in self.raising(name):
-                steps.setdefault(self._gate_node(gate.gate))
+                steps.setdefault(gate.gate.id)
                 stops.setdefault(gate.gate.id, Barrier(gate.gate.id, "always"))
             previous = name
 
@@ -169,10 +172,12 @@ class Linker:
     ) -> None:
         """Add a build, the exports that are called of it, and what these can run."""
         build = plan.build
-        for gate in self.raising(build.function):
-            steps.setdefault(self._gate_node(gate.gate))
-            stops.setdefault(gate.gate.id, Barrier(gate.gate.id, "always"))
         node = self._node(f"build:{build.name}", "build", build.name, build.file, build.line)
+        for gate in self.raising(build.function):
+            steps.setdefault(gate.gate.id)
+            stops.setdefault(gate.gate.id, Barrier(gate.gate.id, "always"))
+            self._edge(self._function(build.function), gate.gate.id, "decides")
+            self._edge(gate.gate.id, node, "opens")
         self._edge(self._function(build.function), node, "builds")
         steps.setdefault(node)
         for end in exports:
@@ -193,7 +198,7 @@ class Linker:
                 gate_found = self.guards.get(guard)
                 if gate_found is None or gate_found.effect == "none":
                     continue
-                steps.setdefault(self._gate_node(gate_found))
+                steps.setdefault(gate_found.id)
                 holder = reach.held_by.get(guard)
                 if holder is not None:
                     self._edge(self._kernel(holder, export), guard, "holds")
@@ -239,9 +244,6 @@ class Linker:
     def _function(self, dotted: str) -> str:
         site = self.flow.sites.get(dotted, Site("", 1, 1, 1))
         return self._node(f"function:{dotted}", "function", dotted, site.file, site.line)
-
-    def _gate_node(self, gate: Gate) -> str:
-        return gate.id
 
     def _node(self, identity: str, kind: str, name: str, file: str, line: int) -> str:
         self.nodes.setdefault(identity, Node(identity, kind, name, file, max(line, 1)))

@@ -121,6 +121,17 @@ def test_3_the_calls_into_the_build(report: Report) -> None:
         assert (source, target) in edges
 
 
+def test_3_gates_stand_in_the_graph(report: Report, communicator: Gate, jit: Gate) -> None:
+    edges = {(edge.source, edge.target) for edge in report.edges}
+    assert ("entry:sglang --enable-flashinfer-allreduce-fusion", communicator.id) in edges
+    assert (
+        communicator.id,
+        "function:sglang.srt.layers.layernorm.RMSNorm.forward_with_allreduce_fusion",
+    ) in edges
+    assert ("function:flashinfer.jit.comm.gen_trtllm_comm_module", jit.id) in edges
+    assert (jit.id, "build:trtllm_comm") in edges
+
+
 def test_4_the_architecture_list(jit: Gate, report: Report) -> None:
     assert jit.code == "supported_major_versions=[9, 10]"
     assert jit.scope == "gen_trtllm_comm_module"
