@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from analyzer import archs, cli, model
+from analyzer import scan as pipeline
 from analyzer.tree import environment
 from analyzer.tree.errors import TreeError
 from tests.report.sample import REPORT
@@ -44,8 +45,8 @@ class Scans:
 @pytest.fixture
 def scans(monkeypatch: pytest.MonkeyPatch) -> Scans:
     stand_in = Scans()
-    monkeypatch.setattr(cli, "scan_tree", stand_in.scan)
-    monkeypatch.setattr(cli, "evaluate_names", stand_in.evaluate)
+    monkeypatch.setattr(pipeline, "scan", stand_in.scan)
+    monkeypatch.setattr(pipeline, "evaluate", stand_in.evaluate)
     return stand_in
 
 

@@ -1,0 +1,90 @@
+"""What verbs read and write: saved reports, scanned files, formats and their destinations."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from analyzer.model import Report
+from analyzer.model import decode as decode_report
+from analyzer.report import terminal
+from analyzer.report.formats import FORMATS
+from analyzer.report.screen import Screen
+from analyzer.report.source import Source
+from analyzer.tree.errors import TreeError
+from analyzer.tree.files import UnreadableFileError, decode, read
+
+TERMINAL = "terminal"
+
+
+def destinations(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[tuple[str, Path], ...]:
+    """Formats, and the file to write each to."""
+    result: list[tuple[str, Path]] = []
+    for text in value:
+        form, equals, file = text.partition("=")
+        if not equals or not file or form not in (TERMINAL, *FORMATS):
+            raise click.BadParameter(f"{text!r} is not FORMAT=FILE; formats: {', '.join(FORMATS)}")
+        result.append((form, Path(file)))
+    return tuple(result)
+
+
+def saved_report(file: Path) -> Report:
+    """A report written by an earlier scan.
+
+    Raises:
+        TreeError: the file cannot be read, or is no such report.
+    """
+    try:
+        return decode_report(file.read_bytes())
+    except OSError as error:
+        raise TreeError(f"cannot read {file}: {error.strerror}") from error
+    except msgspec.MsgspecError as error:
+        raise TreeError(f"{file} is not a report that this program wrote: {error}") from error
+
+
+def render(report: Report, kind: str, source: Source, screen: Screen | None) -> bytes:
+    """The report in one of the formats, or as the summary for a terminal."""
+    if kind == TERMINAL:
+        return terminal.summary(report, screen).encode()
+    return FORMATS[kind](report, source)
+
+
+def source_of(root: Path) -> Source:
+    """Lines of scanned files, for the views that show code."""
+
+    def lines(path: str) -> list[str] | None:
+        try:
+            return decode(read(root, path)).splitlines()
+        except UnreadableFileError:
+            return None
+
+    return lines
+
+
+def check_destination(file: Path) -> None:
+    """Refuse, before the work starts, a file that cannot be written after it."""
+    if file.is_dir():
+        raise click.UsageError(f"cannot write {file}: it is a folder")
+    if not file.parent.is_dir():
+        raise click.UsageError(f"cannot write {file}: no such folder: {file.parent}")
+
+
+def write(file: Path | None, content: bytes) -> None:
+    """Write to a file, or to standard output.
+
+    Raises:
+        TreeError: the file cannot be written.
+    """
+    if file is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise TreeError(f"cannot write {file}: {error.strerror or error}") from error

@@ -1,0 +1,94 @@
+"""``smgate scan``: analyse a tree and write the report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analyzer import scan as pipeline
+from analyzer.commands.options import common_options, scan_options
+from analyzer.commands.output import TERMINAL, check_destination, destinations, render, source_of, write
+from analyzer.console import display
+from analyzer.model import SEVERITIES, Report
+from analyzer.report.formats import FORMATS
+from analyzer.report.screen import Screen
+from analyzer.tree.fetch import fetched
+
+_SUFFIXES = {".json": "json", ".html": "html", ".htm": "html", ".sarif": "sarif", ".md": "markdown"}
+
+
+@click.command()
+@click.argument("root", type=click.Path(path_type=Path), required=False)
+@common_options
+@click.option(
+    "--format", "form", type=click.Choice([TERMINAL, *FORMATS]), help="what to write  [default: terminal]"
+)
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), help="where to write it, instead of standard output"
+)
+@click.option(
+    "--report",
+    "reports",
+    callback=destinations,
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help="also write this; repeatable",
+)
+@click.option("--fail-on", type=click.Choice(SEVERITIES[:3]), help="exit 1 if a finding is this bad or worse")
+@click.option(
+    "--fetch", multiple=True, metavar="NAME==VERSION", help="scan this wheel instead of ROOT; repeatable"
+)
+def scan(
+    root: Path | None,
+    form: str | None,
+    output: Path | None,
+    reports: tuple[tuple[str, Path], ...],
+    fail_on: str | None,
+    fetch: tuple[str, ...],
+    quiet: bool,
+    **common: Any,
+) -> int:
+    """Analyse a tree and report what excludes or degrades the target.
+
+    ROOT is a site-packages folder, a virtual environment or a folder of unpacked wheels; without it, the
+    environment of the python on PATH.
+
+    \b
+    smgate scan .venv --target sm_120 --reference sm_90,sm_100
+    smgate scan --format json --output report.json
+    smgate scan --report html=report.html --report sarif=report.sarif --fail-on error
+    smgate scan --fetch flashinfer-python==0.6.3 --fetch sglang==0.5.8.post1
+    """
+    if root and fetch:
+        raise click.UsageError("give ROOT or --fetch, not both")
+    main = form or (_SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
+    for _, file in (*reports, *([(main, output)] if output else [])):
+        check_destination(file)
+    with _tree(root, fetch) as place:
+        options = scan_options(place, **common)
+        with display(sys.stderr, quiet) as progress:
+            report = pipeline.scan(options, progress)
+        source = source_of(options.root)
+        for kind, file in reports:
+            write(file, render(report, kind, source, None))
+        write(output, render(report, main, source, None if output else Screen.of(sys.stdout)))
+    return int(fail_on is not None and _reaches(report, fail_on))
+
+
+@contextmanager
+def _tree(root: Path | None, fetch: tuple[str, ...]) -> Iterator[Path | None]:
+    if not fetch:
+        yield root
+        return
+    with fetched(fetch) as folder:
+        yield folder
+
+
+def _reaches(report: Report, severity: str) -> bool:
+    bad = SEVERITIES[: [str(known) for known in SEVERITIES].index(severity) + 1]
+    return any(gate.severity in bad for gate in report.findings)
