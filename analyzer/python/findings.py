@@ -53,6 +53,8 @@ class Static:
     argument_scope: str = ""
     argument_module: str = ""
     decorator: bool = False
+    decorates: str = ""
+    """What the decorator with the argument stands on: a function or class, by its name inside the module."""
     reads: frozenset[str] = frozenset()
     """Attribute names and strings that stand in the condition."""
     function: str = ""
@@ -282,13 +284,14 @@ def _static(decision: Decision, survey: Survey) -> Static:
         body = state.source.parsed.module.body
     answers, truth = sides.answering(body) if function is not None else (False, False)
     argument = decision.argument
-    code = scope = module = ""
+    code = scope = module = decorates = ""
     decorator = False
     if argument is not None and argument.written is not None:
         node, frame = argument.written
         code = f"{node.arg}={ast.unparse(node.value)}" if isinstance(node, ast.keyword) else ast.unparse(node)
         scope, module = frame.qualname, frame.module.source.name
         decorator = frame.function is None
+        decorates = _decorated(node, frame.module.source.parsed.module) if decorator else ""
     reads = frozenset(_read(decision.node))
     return Static(
         decision.key,
@@ -302,11 +305,30 @@ def _static(decision: Decision, survey: Survey) -> Static:
         scope,
         module,
         decorator,
+        decorates,
         reads,
         function.dotted if function is not None else "",
         answers,
         truth,
     )
+
+
+def _decorated(node: ast.AST, module: ast.Module) -> str:
+    """The function or class in whose decorators a node stands, by its name inside the module; or nothing."""
+    waiting: list[tuple[str, ast.stmt]] = [("", statement) for statement in module.body]
+    for outer, statement in waiting:
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            waiting += [
+                (outer, inner) for inner in ast.iter_child_nodes(statement) if isinstance(inner, ast.stmt)
+            ]
+            continue
+        name = f"{outer}.{statement.name}" if outer else statement.name
+        for decorator in statement.decorator_list:
+            if any(inner is node for inner in ast.walk(decorator)):
+                return name
+        if isinstance(statement, ast.ClassDef):
+            waiting += [(name, inner) for inner in statement.body]
+    return ""
 
 
 _SHAPES: dict[int, tuple[ast.AST, ast.AST, str, list[ast.stmt], Shape]] = {}

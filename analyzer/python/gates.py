@@ -376,7 +376,7 @@ def _argument_gate(site: Site, items: list[Merged], question: Question) -> list[
         first,
         layer,
         site,
-        first.argument_scope,
+        first.decorates or first.argument_scope,
         first.argument_code,
         verdict,
         effect=effect,

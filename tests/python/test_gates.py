@@ -230,3 +230,38 @@ def test_what_a_setter_fills_is_not_taken_to_be_empty() -> None:
         """
     )
     assert (gate.scope, gate.effect) == ("run", "degraded")
+
+
+CAPABLE = """
+import torch
+
+def capable(majors):
+    def decorate(f):
+        def g(*args):
+            if torch.cuda.get_device_capability()[0] not in majors:
+                raise RuntimeError("no")
+            return f(*args)
+        return g
+    return decorate
+"""
+
+
+def test_a_decorators_list_belongs_to_what_it_decorates() -> None:
+    """So that one more decorated function in a file leaves the ids of the others alone."""
+    gates = program(
+        """
+        class Norm:
+            @capable([9, 10])
+            def forward(self, x):
+                return x
+        if True:
+            @capable([9])
+            def last(x):
+                return x
+        """,
+        CAPABLE,
+    )
+    assert [(gate.scope, gate.code, gate.layer) for gate in gates] == [
+        ("Norm.forward", "[9, 10]", "api"),
+        ("last", "[9]", "api"),
+    ]
