@@ -10,7 +10,7 @@ DEMO := .cache/trees/demo
 DEMO_WHEELS := flashinfer-python==0.6.3 sglang==0.5.8.post1
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
-.PHONY: scan test lint types layers bench clean browser
+.PHONY: scan test cases lint types layers bench clean browser
 
 scan: $(VENV)/.installed $(if $(ROOT),,$(DEMO))
 	@mkdir -p out
@@ -19,6 +19,10 @@ scan: $(VENV)/.installed $(if $(ROOT),,$(DEMO))
 
 test: $(VENV)/.installed-test $(DEMO) browser
 	$(PY) -m pytest --numprocesses $(JOBS) $(ARGS)
+
+# Some 40 releases, 5 to 40 MB each, are fetched once; each takes about half a minute.
+cases: $(VENV)/.installed-test
+	$(PY) -m tests.cases.runner --jobs $(JOBS) $(ARGS)
 
 lint: $(VENV)/.installed-test
 	$(VENV)/bin/ruff check .

@@ -133,6 +133,9 @@ class Predicate(Value, frozen=True):
     line: int
     value: dict[str, str]
     uses: tuple[str, ...] = ()
+    # Beyond the contract's floor.
+    end_line: int = 0
+    """The last line of its definition."""
 
 
 class Build(Value, frozen=True):

@@ -139,7 +139,7 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
         archs=names,
         inputs=tree.inputs,
         notices=notices(tree.packages),
-        predicates=_predicates(found, extracts, every),
+        predicates=predicates(found, extracts, every),
         gates=tuple(every),
         builds=tuple(plan.build for plan in plans),
         nodes=linked.nodes,
@@ -217,7 +217,7 @@ def _cuda(
     )
 
 
-def _predicates(
+def predicates(
     found: Mapping[str, Findings], extracts: Mapping[str, Extract], every: Sequence[Gate]
 ) -> tuple[Predicate, ...]:
     """Names whose value differs between architectures, with the gates that go through their place."""
@@ -249,6 +249,7 @@ def _predicates(
                     }
                 )
             ),
+            site.end_line,
         )
         for name, (site, value) in sorted(values.items())
         if len(set(value.values())) > 1 and not all(text in ("free", "unknown") for text in value.values())

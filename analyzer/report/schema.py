@@ -19,6 +19,7 @@ _LINE = {"type": "integer", "minimum": 1}
 #: Fields that the contract does not promise: absent from reports of other or older writers.
 _BEYOND_CONTRACT = {
     "Gate": {"message", "order", "parts", "admits", "in_tests"},
+    "Predicate": {"end_line"},
     "Coverage": {"read"},
 }
 #: Mappings from an architecture, by type and field.

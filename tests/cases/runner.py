@@ -1,7 +1,7 @@
-"""Measure how many recorded changes and faults of Python gates the analyzer sees as it should.
+"""Measure how many recorded changes and faults of gates the analyzer tells as it should.
 
-Run as ``python -m tests.cases.runner [--releases NAME==VERSION …]``; wheels are fetched once into ``.cache``.
-A case is one side of a recorded change: what a scan for sm_120 does at that place, ``report`` or ``silent``.
+Run as ``make cases``, or ``python -m tests.cases.runner [--releases NAME==VERSION …]``. Wheels are fetched
+once into ``.cache``; what a scan told is kept there for each state of the analyzer. Only the Python stage runs.
 """
 
 from __future__ import annotations
@@ -10,134 +10,143 @@ import argparse
 import json
 import subprocess
 import sys
-import zipfile
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
-from analyzer import archs
-from analyzer.model import Gate
-from analyzer.python import fleet, gates
-from analyzer.python.modules import ModuleIndex
-from analyzer.python.survey import Survey
-from analyzer.python.words import words
+from analyzer.model import Gate, Predicate
+from tests.cases import measure
+from tests.cases.records import LAYERS, Case, Release, cases
 
-ROOT = Path(__file__).resolve().parents[2]
-CASES = ROOT.parent / "shared" / "cases"
-CACHE = ROOT / ".cache"
-LAYERS = frozenset(["runtime_gate", "triton_config", "decorator", "build_arch_list"])
-TARGET, REFERENCES = "sm_120", ("sm_90", "sm_100")
-#: The architectures surveyed: more than these decide nothing here.
-ARCHS = ("sm_80", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121")
+#: Too large to be fetched for a few records: half a gigabyte each, for the code compiled in them.
+HEAVY = frozenset(["vllm"])
+Scanned = tuple[Release, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One place in one release and what a scan for the target does there."""
+class Result:
+    """How a case came out; ``seen``: what was told at its place."""
 
-    name: str
-    release: tuple[str, str]
-    layer: str
-    form: str
-    file: str
-    line: int
-    code: str
-    wanted: str
+    case: Case
+    good: bool
+    seen: str
 
 
-def cases() -> Iterator[Case]:
-    """Every recorded place of a Python gate in a released wheel."""
-    for row in map(json.loads, (CASES / "dev-fixes.jsonl").read_text().splitlines()):
-        if row["layer"] not in LAYERS or row.get("source") != "wheel" or not row["file"].endswith(".py"):
-            continue
-        for side in ("before", "after"):
-            if row[f"line_{side}"] is not None:
-                yield Case(
-                    f"{row['id']}/{side}",
-                    (row["package"], row[side]),
-                    row["layer"],
-                    row["form"],
-                    row["file"],
-                    row[f"line_{side}"],
-                    row[f"code_{side}"] or "",
-                    row["check"][f"sm120_{side}"],
-                )
-    for row in map(json.loads, (CASES / "dev-bugs.jsonl").read_text().splitlines()):
-        if row.get("layer") in LAYERS and row["arch"] == "120" and row["file"].endswith(".py"):
-            yield Case(
-                row["id"],
-                (row["package"], row["version_with_fault"]),
-                row["layer"],
-                row["effect"],
-                row["file"],
-                row["line"],
-                row["code"],
-                "report",
-            )
+def judge(case: Case, told: measure.Told) -> Result:
+    """Hold what a scan told against a case."""
+    here = [gate for gate in told.gates if gate.file == case.file and gate.line <= case.line <= gate.end_line]
+    found = [gate for gate in here if gate.effect != "none"]
+    seen = "; ".join(_shown(gate) for gate in here)
+    if case.layer == "predicate_definition":
+        named = [item for item in told.predicates if _about(case, item)]
+        seen = "; ".join([*(f"{item.name} {item.value}" for item in named), seen])
+        reported = bool(found) or any(_shuts_out(case, item) for item in named)
+    else:
+        reported = bool(found)
+    good = case.wanted == "either" or reported is (case.wanted == "report")
+    if good and case.effects and found:
+        good = any(gate.effect in case.effects for gate in found)
+        if case.silent:
+            good = good and any(gate.silent for gate in found)
+    return Result(case, good, seen or "nothing")
 
 
-def tree(name: str, version: str) -> Path:
-    """The unpacked wheel of a release, fetched once."""
-    folder = CACHE / "trees" / f"{name}-{version}"
-    if folder.is_dir():
-        return folder
-    wheels = CACHE / "wheels"
-    wheels.mkdir(parents=True, exist_ok=True)
-    pattern = f"{name.replace('-', '_')}-{version}-*.whl"
-    if not any(wheels.glob(pattern)):
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-        subprocess.run([*command, "--dest", str(wheels), f"{name}=={version}"], check=True)
-    with zipfile.ZipFile(next(wheels.glob(pattern))) as archive:
-        archive.extractall(folder)
-    return folder
+def _shown(gate: Gate) -> str:
+    silent = " silent" if gate.silent else ""
+    return f"{gate.line}-{gate.end_line} {gate.effect}{silent} {gate.code[:60]} {gate.verdict}"
 
 
-def _nothing(survey: Survey) -> None:
-    """What is taken of a survey beside its findings."""
+def _about(case: Case, item: Predicate) -> bool:
+    return item.file == case.file and item.line <= case.line <= item.end_line
 
 
-def scan(root: Path, jobs: int) -> list[Gate]:
-    """The Python gates of a tree."""
-    files = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
-    index = ModuleIndex(files, lambda file: (root / file).read_bytes(), ["torch"])
-    texts = {file: words((root / file).read_bytes()) for file in files if file.endswith(".py")}
-    task = fleet.Task(index, texts, (13, 0), (), _nothing)
-    told = fleet.run(task, TARGET, REFERENCES, ARCHS, jobs)
-    found = {arch: item.findings for arch, item in told.items()}
-    return [draft.gate for draft in gates.gates(found, TARGET, REFERENCES).gates]
+def _shuts_out(case: Case, item: Predicate) -> bool:
+    """Whether a predicate says no to the target and yes to a reference."""
+    false = ("false", "unknown", "free", "None", "")
+    return item.value.get(case.target) in false and any(
+        item.value.get(arch) not in (None, *false) for arch in measure.REFERENCES
+    )
 
 
-def at(case: Case, found: Sequence[Gate]) -> list[Gate]:
-    """The gates at the place of a case."""
-    return [
-        gate for gate in found if gate.file == case.file and gate.line - 1 <= case.line <= gate.end_line + 1
-    ]
+def scans(wanted: Sequence[Case]) -> dict[Scanned, list[Case]]:
+    """The cases by the releases that one scan must see."""
+    found: dict[Scanned, list[Case]] = defaultdict(list)
+    for case in wanted:
+        found[(case.release, *case.with_releases)].append(case)
+    return dict(found)
+
+
+def run(wanted: Mapping[Scanned, list[Case]], jobs: int) -> Iterator[Result | measure.Absent]:
+    """The result of every case, scan by scan; a release that cannot be had tells why.
+
+    Each scan has a process of its own: what it leaves behind in memory is gone with it.
+    """
+
+    def scan(releases: Scanned) -> None:
+        targets = sorted({case.target for case in wanted[releases]})
+        names = [[item.name, item.version] for item in releases]
+        command = [sys.executable, "-m", "tests.cases.measure", json.dumps([names, targets])]
+        subprocess.run(command, check=True, cwd=measure.ROOT)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        pending = [(releases, pool.submit(scan, releases)) for releases in wanted]
+        for releases, done in pending:
+            try:
+                done.result()
+            except subprocess.CalledProcessError:
+                yield measure.Absent(" and ".join(map(str, releases)))
+                continue
+            told = measure.told(releases, sorted({case.target for case in wanted[releases]}))
+            yield from (judge(case, told[case.target]) for case in wanted[releases])
 
 
 def main() -> None:
-    """Print every case of the releases with what was found, and the totals."""
+    """Print the cases that came out wrong (all with ``--all``), and recall and noise by layer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--releases", nargs="*", help="only these, as NAME==VERSION")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--all", action="store_true", help="print every case, not only those that are wrong")
     options = parser.parse_args()
-    known: dict[tuple[str, str], list[Case]] = {}
-    for case in cases():
-        known.setdefault(case.release, []).append(case)
-    chosen = [tuple(text.split("==")) for text in options.releases or ()] or sorted(known)
-    right = total = 0
-    for release in chosen:
-        found = scan(tree(release[0], release[1]), options.jobs)
-        for case in known.get((release[0], release[1]), []):
-            here = at(case, found)
-            reported = any(gate.effect != "none" for gate in here)
-            good = case.wanted == "either" or reported is (case.wanted == "report")
-            right, total = right + good, total + 1
-            seen = "; ".join(f"{gate.line} {gate.effect} {gate.code[:60]}" for gate in here) or "nothing"
-            mark = "ok  " if good else "MISS"
-            print(f"{mark} {case.name} {case.form} {case.file}:{case.line}")
-            print(f"     wanted {case.wanted}: {seen} | {case.code[:90]}")
-        sys.stdout.flush()
-    print(f"{right} of {total} as they should be, target {archs.find(TARGET).name}")
+    chosen = [
+        case
+        for case in cases()
+        if (case.layer in LAYERS or case.negative)
+        and (str(case.release) in options.releases if options.releases else case.release.name not in HEAVY)
+    ]
+    results: list[Result] = []
+    absent: list[measure.Absent] = []
+    for item in run(scans(chosen), options.jobs):
+        if isinstance(item, measure.Absent):
+            absent.append(item)
+            continue
+        results.append(item)
+        case = item.case
+        if options.all or not item.good:
+            mark = "ok  " if item.good else "MISS"
+            print(f"{mark} {case.layer} {case.name} {case.form} {case.release} {case.file}:{case.line}")
+            print(
+                f"     wanted {case.wanted} {'/'.join(case.effects)}: {item.seen} | {case.code[:90]}",
+                flush=True,
+            )
+    _summary(results, absent)
+    sys.exit(1 if absent else 0)
+
+
+def _summary(results: Sequence[Result], absent: Sequence[measure.Absent]) -> None:
+    for layer in (*LAYERS, "negative"):
+        for wanted in ("report", "silent"):
+            here = [item for item in results if item.case.layer == layer and item.case.wanted == wanted]
+            right = sum(item.good for item in here)
+            if here:
+                print(f"{layer:22}{wanted:8}{right:4} of {len(here):3}  {100 * right / len(here):5.1f} %")
+    for wanted, what in (("report", "recall"), ("silent", "silence kept")):
+        here = [item for item in results if item.case.layer in LAYERS and item.case.wanted == wanted]
+        right = sum(item.good for item in here)
+        if here:
+            print(f"{what:30}{right:4} of {len(here):3}  {100 * right / len(here):5.1f} %")
+    for error in absent:
+        print(f"cannot be had or scanned: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

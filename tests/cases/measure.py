@@ -1,0 +1,152 @@
+"""Scan the Python of a release for the target and the references alone; what it told is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from analyzer import scan
+from analyzer.model import Gate, Predicate
+from analyzer.python import fleet, gates
+from analyzer.python.modules import ModuleIndex
+from analyzer.python.words import words
+from analyzer.tree.files import open_tree
+from analyzer.tree.requirements import required
+from tests.cases.records import Release
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / ".cache"
+REFERENCES = ("sm_90", "sm_100")
+#: Beside targets and references: what tells a gate that leaves all others out from one that singles one out.
+OTHERS = ("sm_89",)
+#: The toolkit that is assumed.
+CUDA = (12, 9)
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What the scan of one release told for one target."""
+
+    gates: tuple[Gate, ...]
+    predicates: tuple[Predicate, ...]
+    unresolved: int
+    decided: int
+
+
+class Absent(Exception):
+    """A release cannot be had."""
+
+
+def tree(release: Release) -> Path:
+    """The unpacked wheel of a release, fetched once.
+
+    Raises:
+        Absent: the package index does not give it.
+    """
+    folder = CACHE / "trees" / f"{release.name}-{release.version}"
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
+        wheel = _wheel(release)
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(part)
+        try:
+            Path(part).rename(folder)
+        except OSError:  # another process was faster
+            return folder
+        Path(part).mkdir()
+    return folder
+
+
+def _wheel(release: Release) -> Path:
+    wheels = CACHE / "wheels"
+    wheels.mkdir(parents=True, exist_ok=True)
+    pattern = f"{release.name.replace('-', '_')}-{release.version}-*.whl"
+    if not any(wheels.glob(pattern)):
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+        done = subprocess.run([*command, "--dest", str(wheels), str(release)], capture_output=True, text=True)
+        if done.returncode:
+            raise Absent(f"{release} cannot be had: {done.stderr.strip().splitlines()[-1:]}")
+    return next(wheels.glob(pattern))
+
+
+@cache
+def code() -> str:
+    """What tells one state of the analyzer from another: a digest of its sources and data."""
+    found = hashlib.sha256()
+    for path in sorted([*(ROOT / "analyzer").rglob("*.py"), *(ROOT / "queries").iterdir(), Path(__file__)]):
+        if path.is_file():
+            found.update(path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def told(releases: Sequence[Release], targets: Sequence[str], kept: bool = True) -> Mapping[str, Told]:
+    """What the scan of one release, or of several installed together, told, by target.
+
+    ``kept``: take it from ``.cache`` where this state of the analyzer has told it already.
+
+    Raises:
+        Absent: a release cannot be had.
+    """
+    name = "+".join(f"{item.name}-{item.version}" for item in releases)
+    store = CACHE / "cases" / code() / f"{name}.json"
+    if kept and store.is_file():
+        known = msgspec.json.decode(store.read_bytes(), type=dict[str, Told])
+        if set(targets) <= set(known):
+            return known
+    found = _scan(releases, targets)
+    store.parent.mkdir(parents=True, exist_ok=True)
+    part = store.with_suffix(f".{os.getpid()}")
+    part.write_bytes(msgspec.json.encode(found))
+    part.replace(store)
+    for old in sorted(store.parent.parent.iterdir(), key=lambda path: path.stat().st_mtime)[:-20]:
+        shutil.rmtree(old, ignore_errors=True)
+    return found
+
+
+def _scan(releases: Sequence[Release], targets: Sequence[str]) -> dict[str, Told]:
+    trees = [tree(release) for release in releases]
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="together-") as folder:
+        root = trees[0]
+        if len(trees) > 1:
+            root = Path(folder)
+            for each in trees:
+                shutil.copytree(each, root, copy_function=os.link, dirs_exist_ok=True)
+        opened = open_tree(root, ())
+        files = [file.path for file in opened.files]
+        index = ModuleIndex(files, opened.read, required(opened.packages))
+        texts = {file.path: words(opened.read(file.path)) for file in opened.of("python")}
+        task = fleet.Task(index, texts, CUDA, (), scan.extract)
+        names = tuple(dict.fromkeys([*OTHERS, *REFERENCES, *targets]))
+        seen = fleet.run(task, targets[0], REFERENCES, names, 1)
+        found = {arch: item.findings for arch, item in seen.items()}
+        extracts = {arch: item.extract for arch, item in seen.items()}
+        result: dict[str, Told] = {}
+        for target in targets:
+            told_here = gates.gates(found, target, REFERENCES)
+            every = [draft.gate for draft in told_here.gates]
+            predicates = scan.predicates(found, extracts, every)  # type: ignore[arg-type]
+            decided = sum(gate.verdict.get(target) != "unknown" for gate in every)
+            result[target] = Told(tuple(every), predicates, len(told_here.unresolved), decided)
+        return result
+
+
+def main() -> None:
+    """Scan one release and leave what it told in ``.cache``."""
+    releases, targets = json.loads(sys.argv[1])
+    told([Release(*item) for item in releases], targets)
+
+
+if __name__ == "__main__":
+    main()

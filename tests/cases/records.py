@@ -1,0 +1,116 @@
+"""The recorded changes and faults of gates, as cases: one place in one release: where, and what is said there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RECORDS = Path(__file__).resolve().parents[3] / "shared" / "cases"
+#: Layers in which a Python condition decides; the others are counted beside them.
+LAYERS = ("runtime_gate", "predicate_definition", "triton_config")
+FURTHER = ("decorator", "jit_arch_list", "build_arch_list", "env_arch_list", "other")
+#: What a report may call the effects by which people reported faults.
+EFFECTS = {
+    "raises": ("raises",),
+    "silently_degraded": ("degraded", "excluded", "lost_sync"),
+    "excluded": ("excluded", "degraded", "no_image"),
+    "wrongly_included": ("wrongly_admitted", "illegal_instruction", "over_resource", "raises"),
+    "compile_error": ("illegal_instruction", "raises"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A released package."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name}=={self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One place in one release and what a scan for a target says there.
+
+    ``wanted``: ``report``, ``silent`` or ``either``; ``effects``: if any are named, the report bears one.
+    ``with_releases``: other packages on the way, which the scan must see as well.
+    """
+
+    name: str
+    release: Release
+    target: str
+    layer: str
+    form: str
+    file: str
+    line: int
+    code: str
+    wanted: str
+    effects: tuple[str, ...] = ()
+    silent: bool = False
+    negative: bool = False
+    with_releases: tuple[Release, ...] = ()
+
+
+def _rows(name: str) -> Iterator[dict[str, Any]]:
+    yield from map(json.loads, (RECORDS / name).read_text(encoding="utf-8").splitlines())
+
+
+def cases() -> Iterator[Case]:
+    """Every recorded place of a Python gate in a released wheel, and of what only looks like one."""
+    yield from _changes()
+    yield from _faults()
+
+
+def _changes() -> Iterator[Case]:
+    for row in _rows("dev-fixes.jsonl"):
+        negative = row.get("negative", False)
+        if row.get("source") != "wheel":
+            continue
+        for side in ("before", "after"):
+            # Where a tuning file came, the place is the line that looks for it.
+            file = row.get("lookup_file") or row["file"]
+            line = row.get("lookup_line") or row[f"line_{side}"]
+            if line is None or row[side] is None or not file.endswith(".py"):
+                continue
+            yield Case(
+                name=f"{row['id']}/{side}",
+                release=Release(row["package"], row[side]),
+                target="sm_120",
+                layer="negative" if negative else row["layer"],
+                form=row["form"],
+                file=file,
+                line=line,
+                code=row[f"code_{side}"] or row.get("lookup_code") or "",
+                wanted="silent" if negative else row["check"][f"sm120_{side}"],
+                negative=negative,
+            )
+
+
+def _faults() -> Iterator[Case]:
+    for row in _rows("dev-bugs.jsonl"):
+        if not row["file"].endswith(".py") or row.get("layer") not in (*LAYERS, *FURTHER):
+            continue
+        others = {
+            Release(step["package"], step["version"])
+            for step in row["chain"]
+            if step.get("package") is not None
+        }
+        yield Case(
+            name=row["id"],
+            release=Release(row["package"], row["version_with_fault"]),
+            target=f"sm_{row['arch']}",
+            layer=row["layer"],
+            form=row["effect"],
+            file=row["file"],
+            line=row["line"],
+            code=row["code"],
+            wanted="report",
+            effects=EFFECTS[row["effect"]],
+            silent=row["effect"] == "silently_degraded",
+            with_releases=tuple(sorted(others, key=str)),
+        )
