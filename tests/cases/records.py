@@ -1,4 +1,4 @@
-"""The recorded changes and faults of gates, as cases: one place in one release: where, and what is said there."""
+"""The recorded changes and faults of gates, as cases: a place in a release, and what is told there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Measure how many recorded changes and faults of gates the analyzer tells as it should.
 
 Run as ``make cases``, or ``python -m tests.cases.runner [--releases NAME==VERSION …]``. Wheels are fetched
-once into ``.cache``; what a scan told is kept there for each state of the analyzer. Only the Python stage runs.
+once into ``.cache``; what a scan told is kept there for each state of the analyzer. Only the Python stage
+runs.
 """
 
 from __future__ import annotations
