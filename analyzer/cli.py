@@ -12,6 +12,7 @@ from analyzer import __version__
 from analyzer.commands.evaluate import evaluate
 from analyzer.commands.explain import explain_gate
 from analyzer.commands.scan import scan
+from analyzer.commands.unlock import unlock, whatif
 from analyzer.tree.errors import TreeError
 
 _INTERRUPTED = 130
@@ -27,13 +28,14 @@ def smgate() -> None:
     smgate scan /path/to/site-packages --format html --output report.html
     smgate explain flashinfer/jit/comm.py         the gates of a file, or what was read there
     smgate evaluate sglang.srt.utils.is_sm90_supported --root /path/to/venv
+    smgate unlock 'sglang --enable-flashinfer-allreduce-fusion' --patch open.diff
 
     Nothing that is scanned is imported or run. Exit codes: 0 done, 1 findings as bad as --fail-on,
     2 wrong use or unreadable input, 130 interrupted.
     """
 
 
-for _verb in (scan, explain_gate, evaluate):
+for _verb in (scan, explain_gate, evaluate, whatif, unlock):
     smgate.add_command(_verb)
 
 

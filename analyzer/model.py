@@ -121,6 +121,8 @@ class Gate(Value, frozen=True):
     parts: tuple[Part, ...] = ()
     admits: str | None = None
     """What the architectures that pass get here (a name, a value), where it can be named."""
+    negated: bool = False
+    """The gated code runs where the condition is false (``if not …: raise``)."""
     in_tests: bool = False
     """The file belongs to a test folder shipped inside a package."""
 

@@ -248,7 +248,7 @@ def test_explain_from_a_saved_report(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "absent.json" in failure(capsys, "explain", gate.id, "--from", tmp_path / "absent.json")
 
 
-@pytest.mark.parametrize("verb", [[], ["scan"], ["explain"], ["evaluate"]])
+@pytest.mark.parametrize("verb", [[], ["scan"], ["explain"], ["evaluate"], ["whatif"], ["unlock"]])
 def test_help_has_examples(verb: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*verb, "--help"]) == 0
     assert re.search(rf"^  smgate {verb[0] if verb else 'scan'} \S", capsys.readouterr().out, re.MULTILINE)

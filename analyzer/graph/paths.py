@@ -11,7 +11,7 @@ from analyzer.cuda.exported import Function as CudaFunction
 from analyzer.cuda.units import ExportReach
 from analyzer.graph.flow import Flow, Way
 from analyzer.jit.builds import BuildPlan
-from analyzer.model import SEVERITIES, Barrier, Edge, Entry, Gate, Node, Path, When
+from analyzer.model import SEVERITIES, Barrier, Edge, Effect, Entry, Gate, Node, Path, Severity, When
 from analyzer.python.findings import Findings
 from analyzer.python.gates import PythonGate
 from analyzer.python.observe import Key
@@ -194,11 +194,10 @@ class Linker:
             steps.setdefault(export)
             for kernel in reach.kernels[:KERNELS]:
                 steps.setdefault(self._kernel(kernel, export))
-            for guard in reach.guards:
-                gate_found = self.guards.get(guard)
-                if gate_found is None or gate_found.effect == "none":
-                    continue
-                steps.setdefault(gate_found.id)
+            met = (self.guards[guard] for guard in reach.guards if guard in self.guards)
+            for gate_found in sorted((gate for gate in met if gate.effect != "none"), key=_gravity):
+                guard = gate_found.id
+                steps.setdefault(guard)
                 holder = reach.held_by.get(guard)
                 if holder is not None:
                     self._edge(self._kernel(holder, export), guard, "holds")
@@ -222,11 +221,7 @@ class Linker:
         order: dict[When, int] = {"always": 0, "default": 1, "ahead_of_time": 2}
         ranked = sorted(barriers, key=lambda barrier: order[barrier.when])
         known = {gate.gate.id: gate.gate for gate in self.gates} | dict(self.guards)
-        worst = [
-            known[barrier.gate] for barrier in ranked if barrier.when == "always" and barrier.gate in known
-        ]
-        worst = worst or [known[barrier.gate] for barrier in ranked if barrier.gate in known]
-        gravest = min(worst, key=lambda gate: SEVERITIES.index(gate.severity), default=None)
+        effect, severity = outcome(ranked, known)
         node = self._node(f"entry:{entry.name}", "entry", entry.name, entry.file, entry.line)
         if steps:
             self._edge(node, steps[0], "enters")
@@ -235,8 +230,8 @@ class Linker:
             entry=entry,
             steps=(node, *steps),
             barriers=tuple(ranked),
-            effect=gravest.effect if gravest is not None else "none",
-            severity=gravest.severity if gravest is not None else "none",
+            effect=effect,
+            severity=severity,
         )
 
     # Nodes.
@@ -262,6 +257,21 @@ def _search(linker: Linker, starts: Sequence[str]) -> tuple[dict[str, int], dict
 
     distance, ways = nx.multi_source_dijkstra(linker.flow.graph, set(starts), weight=weight)
     return distance, ways
+
+
+def _gravity(guard: Gate) -> tuple[bool, int, str, int]:
+    """Guards inside kernels are met in no order of their own: the gravest comes first."""
+    return guard.effect != "empty_kernel", SEVERITIES.index(guard.severity), guard.file, guard.line
+
+
+def outcome(barriers: Sequence[Barrier], gates: Mapping[str, Gate]) -> tuple[Effect, Severity]:
+    """What becomes of a path in the end: the gravest of the barriers that always count, else of all."""
+    always = [
+        gates[barrier.gate] for barrier in barriers if barrier.when == "always" and barrier.gate in gates
+    ]
+    worst = always or [gates[barrier.gate] for barrier in barriers if barrier.gate in gates]
+    gravest = min(worst, key=lambda gate: SEVERITIES.index(gate.severity), default=None)
+    return (gravest.effect, gravest.severity) if gravest is not None else ("none", "none")
 
 
 def numbered(paths: Iterable[Path]) -> tuple[Path, ...]:

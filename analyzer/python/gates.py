@@ -235,6 +235,7 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
         dispatch=_dispatch(static),
         parts=_parts(item, question),
         admits=_admits(item, inside, outside, verdict, question),
+        negated=not gated,
     )
     keys = frozenset({item.place[0], *(use.place[0] for use in uses)})
     function = _function(static.module, static.scope)
@@ -429,6 +430,7 @@ def _gate(
     dispatch: str | None = None,
     parts: tuple[Part, ...] = (),
     admits: str | None = None,
+    negated: bool = False,
 ) -> Gate:
     return Gate(
         id="",
@@ -450,6 +452,7 @@ def _gate(
         message=message,
         parts=parts,
         admits=admits,
+        negated=negated,
     )
 
 

@@ -1,0 +1,1 @@
+"""The change of the scanned text that opens a gate for the target."""
