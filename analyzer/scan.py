@@ -12,6 +12,7 @@ import msgspec
 
 from analyzer import __version__, archs, model
 from analyzer.archs import Spelling
+from analyzer.binary import gates as binary
 from analyzer.cuda import units
 from analyzer.graph.link import link
 from analyzer.jit import builds
@@ -98,6 +99,14 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
     """
     names = archs.names()
     tree = open_tree(options.root, options.packages)
+    compiled = binary.analyse(
+        tree,
+        options.target,
+        options.references,
+        names,
+        lambda done, total: progress("Libraries", done, total),
+    )
+    libraries = [_finished(gate) for gate in compiled.gates]
     index, spellings = _index(tree, options, progress)
     task = fleet.Task(index, spellings, options.release, options.environment, extract)
     told = fleet.run(
@@ -129,7 +138,7 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
         options.references,
     )
     progress("Graph", 1, 1)
-    every = sorted([*(draft.gate for draft in drafts), *guards.values()], key=_gate_order)
+    every = sorted([*(draft.gate for draft in drafts), *guards.values(), *libraries], key=_gate_order)
     target = archs.find(options.target)
     return Report(
         schema_version=model.SCHEMA_VERSION,
@@ -146,7 +155,7 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
         edges=linked.edges,
         paths=linked.paths,
         matrix=(),
-        coverage=_coverage(tree, extracts, every, python, cuda, unbuilt),
+        coverage=_coverage(tree, extracts, every, python, cuda, compiled, unbuilt),
     )
 
 
@@ -262,6 +271,7 @@ def _coverage(
     every: Sequence[Gate],
     python: gates.PythonGates,
     cuda: units.CudaResult,
+    compiled: binary.BinaryGates,
     unbuilt: Sequence[Unresolved],
 ) -> Coverage:
     parsed = frozenset[str]().union(*(item.parsed for item in extracts.values()))
@@ -270,22 +280,24 @@ def _coverage(
     for gate in every:
         counts[gate.file] = counts.get(gate.file, 0) + 1
     expressions = {**dict(cuda.directives), **dict(python.expressions)}
-    read = {file.path for file in tree.files} - {skipped.file for skipped in tree.skipped}
+    skipped = {*tree.skipped, *compiled.skipped}
+    read = {file.path for file in tree.files} - {found.file for found in skipped}
     included = {path for files in cuda.files.values() for path in files}
+    libraries = {facts.file: facts for facts in compiled.read}
     rows = tuple(
-        FileFacts(file, expressions.get(file, 0), counts.get(file, 0))
-        for file in sorted(parsed | included | set(expressions))
+        libraries.get(file) or FileFacts(file, expressions.get(file, 0), counts.get(file, 0))
+        for file in sorted(parsed | included | set(expressions) | set(libraries))
         if file in read
     )
     return Coverage(
         files=Files(
             seen=len(tree.files) + len(tree.skipped),
             read=len(read),
-            parsed=len((parsed | included) & read),
+            parsed=len((parsed | included | set(libraries)) & read),
             partly_parsed=len(damaged),
-            skipped=tuple(sorted(tree.skipped)),
+            skipped=tuple(sorted(skipped)),
         ),
-        unresolved=tuple(sorted({*python.unresolved, *cuda.unresolved, *unbuilt})),
+        unresolved=tuple(sorted({*python.unresolved, *cuda.unresolved, *compiled.unresolved, *unbuilt})),
         read=rows,
     )
 
