@@ -10,7 +10,11 @@ DEMO := .cache/trees/demo
 DEMO_WHEELS := flashinfer-python==0.6.3 sglang==0.5.8.post1
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
-.PHONY: scan test cases lint types layers bench clean browser
+TOOLKIT := .cache/cuda
+TOOLKIT_WHEELS := nvidia-cuda-nvcc==13.0.* nvidia-nvvm==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-runtime==13.0.* \
+    nvidia-cuda-cuobjdump
+
+.PHONY: scan test cases cases-binary toolkit lint types layers bench clean browser
 
 scan: $(VENV)/.installed $(if $(ROOT),,$(DEMO))
 	@mkdir -p out
@@ -21,8 +25,20 @@ test: $(VENV)/.installed-test $(DEMO) browser
 	$(PY) -m pytest --numprocesses $(JOBS) $(ARGS)
 
 # Some 40 releases, 5 to 40 MB each, are fetched once; each takes about half a minute.
-cases: $(VENV)/.installed-test
+cases: $(VENV)/.installed-test cases-binary
 	$(PY) -m tests.cases.runner --jobs $(JOBS) $(ARGS)
+
+# Two wheels of 370 and 535 MB, held against cuobjdump.
+cases-binary: $(VENV)/.installed-test $(TOOLKIT)
+	$(PY) -m tests.cases.libraries
+
+# nvcc, ptxas and cuobjdump for the tests that ask them; without it these say that they are skipped.
+toolkit: $(TOOLKIT)
+
+$(TOOLKIT): | $(PY)
+	@rm -rf $@.part
+	$(PIP) install --no-deps --only-binary=:all: --target $@.part $(TOOLKIT_WHEELS)
+	@mv $@.part $@
 
 lint: $(VENV)/.installed-test
 	$(VENV)/bin/ruff check .

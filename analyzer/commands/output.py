@@ -15,7 +15,7 @@ from analyzer.report.formats import FORMATS
 from analyzer.report.screen import Screen
 from analyzer.report.source import Source
 from analyzer.tree.errors import TreeError
-from analyzer.tree.files import UnreadableFileError, decode, read
+from analyzer.tree.files import UnreadableFileError, decode, kind_of, read
 
 TERMINAL = "terminal"
 
@@ -59,7 +59,7 @@ def source_of(root: Path) -> Source:
 
     def lines(path: str) -> list[str] | None:
         try:
-            return decode(read(root, path)).splitlines()
+            return decode(read(root, path)).splitlines() if kind_of(path) != "binary" else None
         except UnreadableFileError:
             return None
 
