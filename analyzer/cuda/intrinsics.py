@@ -8,15 +8,14 @@ from functools import cache, lru_cache
 from typing import Any
 
 from analyzer import data
+from analyzer.cuda import ptx
 from analyzer.cuda.uses import Use, uses
 
 #: Kinds whose loss breaks an ordering (a lost trigger costs only overlap, but is a lost synchronisation too).
 SYNCHRONISATION = frozenset({"wait", "trigger", "barrier", "mbarrier", "fence", "async"})
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_PARENS = re.compile(r"[()]")
 _STRING = re.compile(r'"((?:\\.|[^"\\\n])*)"|R"([^()\\\s]{0,16})\((.*?)\)\2"', re.DOTALL)
-_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\b\s*)*\(")
 _FALSE = re.compile(r'\s*\(\s*(?:false\b|0\s*[&,)]|0\s*$|!\s*"|"[^"]*"\s*==\s*nullptr|\(?\s*false\b|0U?\b)')
 
 
@@ -55,23 +54,13 @@ def sites(
         if row is not None and _condition_holds(row, text, use.at + len(use.name)):
             spelled = "::".join((*use.qualifiers, use.name)) if use.role == "name" else row["name"]
             found.append(Site(_intrinsic(row["name"]), spelled, use.at))
-    for block in _ASM.finditer(code, start, end) if code.find("asm", start, end) >= 0 else ():
-        for match in _STRING.finditer(text, block.end(), _closing(code, block.end())):
+    for block in ptx.ASM.finditer(code, start, end) if code.find("asm", start, end) >= 0 else ():
+        for match in _STRING.finditer(text, block.end(), ptx.closing(code, block.end())):
             inside = 1 if match[1] is not None else 3
             for opcode in _opcodes().finditer(match[inside]):
                 row = _asm_rows()[opcode[1]]
                 found.append(Site(_intrinsic(row["name"]), opcode[0], match.start(inside) + opcode.start()))
     return tuple(sorted(found, key=lambda site: (site.at, site.spelled)))
-
-
-def _closing(code: str, at: int) -> int:
-    """The offset of the parenthesis that closes the one before ``at``."""
-    depth = 1
-    for match in _PARENS.finditer(code, at):
-        depth += 1 if match[0] == "(" else -1
-        if depth == 0:
-            return match.start()
-    return len(code)
 
 
 def _call(use: Use) -> dict[str, Any] | None:
