@@ -6,6 +6,19 @@ import msgspec
 
 from analyzer.model import Effect, Gate, Severity
 
+#: From what harms most to what harms least, within one severity.
+EFFECT_ORDER: tuple[Effect, ...] = (
+    "empty_kernel",
+    "wrongly_admitted",
+    "illegal_instruction",
+    "over_resource",
+    "no_image",
+    "raises",
+    "lost_sync",
+    "degraded",
+    "excluded",
+    "none",
+)
 _ERRORS: frozenset[Effect] = frozenset(
     ["raises", "empty_kernel", "illegal_instruction", "no_image", "over_resource", "wrongly_admitted"]
 )

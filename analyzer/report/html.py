@@ -27,14 +27,15 @@ def render(report: Report, source: Source = no_source) -> bytes:
 
     Equal reports and sources give equal bytes.
     """
-    template = _environment().get_template("report.html.j2")
+    template = environment().get_template("report.html.j2")
     page = Page(report, source)
     text = template.render(page=page, report=report, words=words, script=script_data(page))
     return text.encode("utf-8")
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates of all pages; what comes from outside is escaped and made visible."""
     reports = data.folder("reports")
     environment = Environment(
         loader=FileSystemLoader(reports / "templates"),

@@ -11,7 +11,7 @@ from analyzer.report import tally, words
 from analyzer.report.source import one_line
 from analyzer.report.words import Code, Phrase
 
-_SIGN = {"error": "🔴", "warning": "🟡", "note": "🔵", "none": "⚪"}
+SIGN = {"error": "🔴", "warning": "🟡", "note": "🔵", "none": "⚪"}
 _STATUS = {"supported": "✅ yes", "degraded": "🟡 degraded", "unsupported": "❌ no", "unknown": "❔ unknown"}
 _SPECIAL = re.compile(r"([\\`*{}\[\]<>#|!~$&]|(?<!\w)_|_(?!\w))")
 _LIMIT = 1000
@@ -81,7 +81,7 @@ def _counts(report: Report) -> Iterator[str]:
     yield "|:--" + "|--:" * (len(layers) + 1) + "|"
     for severity, total in tally.by_severity(report).items():
         cells = [str(row[severity] or "") for row in layers.values()]
-        yield f"| {_SIGN[severity]} {severity} | " + " | ".join(cells) + f" | **{total}** |"
+        yield f"| {SIGN[severity]} {severity} | " + " | ".join(cells) + f" | **{total}** |"
     yield ""
 
 
@@ -106,7 +106,7 @@ def _way(path: Path, gates: Mapping[str, Gate]) -> str:
     place = code(f"{first.file}:{first.line}") if first else "none"
     behind = max(0, len(path.barriers) - 1)
     return (
-        f"| {_SIGN[path.severity]} | {code(path.entry.name)} | {place} | {behind} "
+        f"| {SIGN[path.severity]} | {code(path.entry.name)} | {place} | {behind} "
         f"| {words.EFFECTS[path.effect]} |"
     )
 
@@ -121,7 +121,7 @@ def _findings(report: Report, limit: int) -> Iterator[str]:
     for group in shown:
         gate = group.first
         more = f" and {len(group.gates) - 1} alike" if len(group.gates) > 1 else ""
-        yield f"- {_SIGN[gate.severity]} {phrase(words.sentence(gate, report.target.arch))}  "
+        yield f"- {SIGN[gate.severity]} {phrase(words.sentence(gate, report.target.arch))}  "
         yield f"  {code(f'{gate.file}:{gate.line}')}{more}: {code(one_line(gate.code, 200))}"
     yield from _left_out(sum(len(g.gates) for g in groups[len(shown) :]), "more finding", "more findings")
     yield ""

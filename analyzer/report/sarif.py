@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from analyzer.judge.severity import EFFECT_ORDER
 from analyzer.model import Effect, Gate, Path, Report, Severity
 from analyzer.report import tally, words
 from analyzer.report.source import one_line, visible
@@ -24,7 +25,7 @@ _FLOWS = 2
 _NOTIFICATIONS = 1000
 """Notifications of one run; beyond, their number is given."""
 _LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "note", "none": "none"}
-_EFFECTS: tuple[Effect, ...] = tuple(effect for effect in tally.EFFECT_ORDER if effect != "none")
+_EFFECTS: tuple[Effect, ...] = tuple(effect for effect in EFFECT_ORDER if effect != "none")
 
 _Json = dict[str, Any]
 

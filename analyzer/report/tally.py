@@ -6,21 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from analyzer.model import SEVERITIES, Effect, Gate, Layer, Path, Report, Severity
+from analyzer.judge.severity import EFFECT_ORDER
+from analyzer.model import SEVERITIES, Gate, Layer, Path, Report, Severity
 
-#: From what harms most to what harms least, within one severity.
-EFFECT_ORDER: tuple[Effect, ...] = (
-    "empty_kernel",
-    "wrongly_admitted",
-    "illegal_instruction",
-    "over_resource",
-    "no_image",
-    "raises",
-    "lost_sync",
-    "degraded",
-    "excluded",
-    "none",
-)
 LAYER_ORDER: tuple[Layer, ...] = (
     "runtime",
     "api",

@@ -7,6 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from analyzer.judge.severity import EFFECT_ORDER
 from analyzer.model import Effect, Layer, Severity, When
 from analyzer.report import tally, words
 from tests.report import sample
@@ -23,7 +24,7 @@ def test_every_effect_has_words(effect: Effect) -> None:
     assert "sm_120" in say(gate)
     assert words.EFFECTS[effect]
     assert words.MEANING[effect]
-    assert effect in tally.EFFECT_ORDER
+    assert effect in EFFECT_ORDER
 
 
 def test_terms_are_complete() -> None:

@@ -1,0 +1,1 @@
+"""What is held against what was: baselines, comparisons, suppressions, the project's own settings."""

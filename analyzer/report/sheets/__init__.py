@@ -1,0 +1,1 @@
+"""Comparisons as sheets of sentences, for a terminal, in Markdown, in HTML."""
