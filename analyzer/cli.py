@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from analyzer import __version__
+from analyzer.commands.check import check
+from analyzer.commands.diff import diff
 from analyzer.commands.evaluate import evaluate
 from analyzer.commands.explain import explain_gate
 from analyzer.commands.scan import scan
+from analyzer.commands.settings import config, install
 from analyzer.commands.unlock import unlock, whatif
 from analyzer.tree.errors import TreeError
 
@@ -20,7 +24,15 @@ _INTERRUPTED = 130
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="smgate")
-def smgate() -> None:
+@click.option(
+    "--config",
+    "settings",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="settings  [default: the nearest smgate.toml, or pyproject.toml with [tool.smgate]]",
+)
+@click.pass_context
+def smgate(ctx: click.Context, settings: Path | None) -> None:
     """Find what an installed Python tree denies a GPU architecture, where, and why.
 
     \b
@@ -29,13 +41,16 @@ def smgate() -> None:
     smgate explain flashinfer/jit/comm.py         the gates of a file, or what was read there
     smgate evaluate sglang.srt.utils.is_sm90_supported --root /path/to/venv
     smgate unlock 'sglang --enable-flashinfer-allreduce-fusion' --patch open.diff
+    smgate check .venv --baseline gates.jsonl     fail on what is new or worse, and only on that
+    smgate diff old.json new.json                 what one release changes against another
 
     Nothing that is scanned is imported or run. Exit codes: 0 done, 1 findings as bad as --fail-on,
     2 wrong use or unreadable input, 130 interrupted.
     """
+    install(ctx, settings)
 
 
-for _verb in (scan, explain_gate, evaluate, whatif, unlock):
+for _verb in (scan, check, diff, explain_gate, evaluate, whatif, unlock, config):
     smgate.add_command(_verb)
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from analyzer.ci.baseline import Baseline
 from analyzer.ci.compare import Change, compare
 from analyzer.ci.known import Known, remembered
 from analyzer.ci.suppress import Rule, Suppressed, suppress
 from analyzer.model import SEVERITIES, Gate, Report, Severity
-
-State = Literal["new", "updated", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +38,6 @@ class Result:
     def gates(self) -> dict[str, Gate]:
         """The gates of the report by id."""
         return {gate.id: gate for gate in self.report.gates}
-
-    @property
-    def states(self) -> dict[str, State]:
-        """For each gate now: whether the baseline did not hold it, held it otherwise, or as it is."""
-        states: dict[str, State] = {}
-        for change in self.changes:
-            if change.new is not None:
-                same = change.kind in ("same", "moved", "rewritten")
-                states[change.new.id] = "new" if change.old is None else "unchanged" if same else "updated"
-        return states
 
 
 def check(

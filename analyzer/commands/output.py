@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 
+from analyzer.ci.marks import Marks
 from analyzer.model import Report
 from analyzer.model import decode as decode_report
 from analyzer.report import terminal
@@ -18,19 +21,33 @@ from analyzer.tree.errors import TreeError
 from analyzer.tree.files import UnreadableFileError, decode, kind_of, read
 
 TERMINAL = "terminal"
+#: The format that a file's name asks for.
+SUFFIXES = {
+    ".json": "json",
+    ".html": "html",
+    ".htm": "html",
+    ".sarif": "sarif",
+    ".md": "markdown",
+    ".xml": "junit",
+}
+#: Formats, and the file to write each to.
+Destinations = tuple[tuple[str, Path], ...]
 
 
-def destinations(
-    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
-) -> tuple[tuple[str, Path], ...]:
-    """Formats, and the file to write each to."""
-    result: list[tuple[str, Path]] = []
-    for text in value:
-        form, equals, file = text.partition("=")
-        if not equals or not file or form not in (TERMINAL, *FORMATS):
-            raise click.BadParameter(f"{text!r} is not FORMAT=FILE; formats: {', '.join(FORMATS)}")
-        result.append((form, Path(file)))
-    return tuple(result)
+def destinations(formats: Iterable[str]) -> Callable[[click.Context, click.Parameter, Any], Destinations]:
+    """The callback of an option that takes FORMAT=FILE, for these formats and ``terminal``."""
+    known = (TERMINAL, *formats)
+
+    def parse(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Destinations:
+        result: list[tuple[str, Path]] = []
+        for text in value:
+            form, equals, file = text.partition("=")
+            if not equals or not file or form not in known:
+                raise click.BadParameter(f"{text!r} is not FORMAT=FILE; formats: {', '.join(known)}")
+            result.append((form, Path(file)))
+        return tuple(result)
+
+    return parse
 
 
 def saved_report(file: Path) -> Report:
@@ -47,11 +64,11 @@ def saved_report(file: Path) -> Report:
         raise TreeError(f"{file} is not a report that this program wrote: {error}") from error
 
 
-def render(report: Report, kind: str, source: Source, screen: Screen | None) -> bytes:
+def render(report: Report, kind: str, source: Source, screen: Screen | None, marks: Marks) -> bytes:
     """The report in one of the formats, or as the summary for a terminal."""
     if kind == TERMINAL:
         return terminal.summary(report, screen).encode()
-    return FORMATS[kind](report, source)
+    return FORMATS[kind](report, source, marks)
 
 
 def source_of(root: Path) -> Source:

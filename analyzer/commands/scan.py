@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from analyzer import scan as pipeline
-from analyzer.commands.options import common_options, scan_options
-from analyzer.commands.output import TERMINAL, check_destination, destinations, render, source_of, write
-from analyzer.console import display
-from analyzer.model import SEVERITIES, Report
+from analyzer.ci.marks import of_scan
+from analyzer.commands.options import common_options
+from analyzer.commands.output import SUFFIXES, TERMINAL, check_destination, destinations, render, write
+from analyzer.commands.reports import scanned
+from analyzer.commands.settings import given, suppressed
+from analyzer.model import SEVERITIES, Severity
 from analyzer.report.formats import FORMATS
 from analyzer.report.screen import Screen
-from analyzer.tree.fetch import fetched
-
-_SUFFIXES = {".json": "json", ".html": "html", ".htm": "html", ".sarif": "sarif", ".md": "markdown"}
 
 
 @click.command()
@@ -34,7 +30,7 @@ _SUFFIXES = {".json": "json", ".html": "html", ".htm": "html", ".sarif": "sarif"
 @click.option(
     "--report",
     "reports",
-    callback=destinations,
+    callback=destinations(FORMATS),
     multiple=True,
     metavar="FORMAT=FILE",
     help="also write this; repeatable",
@@ -48,7 +44,7 @@ def scan(
     form: str | None,
     output: Path | None,
     reports: tuple[tuple[str, Path], ...],
-    fail_on: str | None,
+    fail_on: Severity | None,
     fetch: tuple[str, ...],
     quiet: bool,
     **common: Any,
@@ -64,31 +60,15 @@ def scan(
     smgate scan --report html=report.html --report sarif=report.sarif --fail-on error
     smgate scan --fetch flashinfer-python==0.6.3 --fetch sglang==0.5.8.post1
     """
-    if root and fetch:
+    if fetch and given("root"):
         raise click.UsageError("give ROOT or --fetch, not both")
-    main = form or (_SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
+    main = form or (SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
     for _, file in (*reports, *([(main, output)] if output else [])):
         check_destination(file)
-    with _tree(root, fetch) as place:
-        options = scan_options(place, **common)
-        with display(sys.stderr, quiet) as progress:
-            report = pipeline.scan(options, progress)
-        source = source_of(options.root)
+    with scanned(root, fetch, quiet, common) as (report, source):
+        rules = suppressed(report)
+        marks = of_scan(report, fail_on or "error", rules)
         for kind, file in reports:
-            write(file, render(report, kind, source, None))
-        write(output, render(report, main, source, None if output else Screen.of(sys.stdout)))
-    return int(fail_on is not None and _reaches(report, fail_on))
-
-
-@contextmanager
-def _tree(root: Path | None, fetch: tuple[str, ...]) -> Iterator[Path | None]:
-    if not fetch:
-        yield root
-        return
-    with fetched(fetch) as folder:
-        yield folder
-
-
-def _reaches(report: Report, severity: str) -> bool:
-    bad = SEVERITIES[: [str(known) for known in SEVERITIES].index(severity) + 1]
-    return any(gate.severity in bad for gate in report.findings)
+            write(file, render(report, kind, source, None, marks))
+        write(output, render(report, main, source, None if output else Screen.of(sys.stdout), marks))
+    return int(fail_on is not None and bool(marks.failing))

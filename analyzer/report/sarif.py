@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from analyzer.ci.marks import Marks
 from analyzer.judge.severity import EFFECT_ORDER
 from analyzer.model import Effect, Gate, Path, Report, Severity
 from analyzer.report import tally, words
@@ -20,6 +21,8 @@ from analyzer.report.source import one_line, visible
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #: GitHub shows no more results of one run.
 RESULT_LIMIT = 5000
+#: GitHub takes no more places of one result.
+LOCATION_LIMIT = 100
 _FLOWS = 2
 """Ways in that are shown for one result, worst first."""
 _NOTIFICATIONS = 1000
@@ -28,18 +31,20 @@ _LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "
 _EFFECTS: tuple[Effect, ...] = tuple(effect for effect in EFFECT_ORDER if effect != "none")
 
 _Json = dict[str, Any]
+#: A report that was held against nothing.
+NO_MARKS = Marks()
 
 
-def render(report: Report) -> bytes:
-    """The findings as one SARIF run; equal reports, equal bytes.
+def render(report: Report, marks: Marks = NO_MARKS) -> bytes:
+    """The findings as one SARIF run; equal reports and marks, equal bytes.
 
     Beyond :data:`RESULT_LIMIT` results the mildest are left out, and a notification says how many.
     """
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, marks)]}
     return (json.dumps(log, separators=(",", ":"), ensure_ascii=True) + "\n").encode()
 
 
-def _run(report: Report) -> _Json:
+def _run(report: Report, marks: Marks) -> _Json:
     findings = tally.worst_first(report.findings)
     kept = findings[:RESULT_LIMIT]
     ways = _ways(report)
@@ -60,7 +65,7 @@ def _run(report: Report) -> _Json:
                 "toolExecutionNotifications": _notifications(report, len(findings) - len(kept)),
             }
         ],
-        "results": [_result(gate, report, ways.get(gate.id, ()), places) for gate in kept],
+        "results": [_result(gate, report, ways.get(gate.id, ()), places, marks) for gate in kept],
         "properties": {
             "target": report.target.arch,
             "references": list(report.references),
@@ -86,7 +91,9 @@ def _rule(effect: Effect) -> _Json:
     }
 
 
-def _result(gate: Gate, report: Report, ways: tuple[Path, ...], places: Mapping[str, _Json]) -> _Json:
+def _result(
+    gate: Gate, report: Report, ways: tuple[Path, ...], places: Mapping[str, _Json], marks: Marks
+) -> _Json:
     result: _Json = {
         "ruleId": gate.effect,
         "ruleIndex": _EFFECTS.index(gate.effect),
@@ -101,6 +108,11 @@ def _result(gate: Gate, report: Report, ways: tuple[Path, ...], places: Mapping[
             "verdict": dict(sorted(gate.verdict.items())),
         },
     }
+    if marks.states is not None:
+        result["baselineState"] = marks.states.get(gate.id, "new")
+    if gate.id in marks.suppressed:
+        reason = visible(marks.suppressed[gate.id], keep="")
+        result["suppressions"] = [{"kind": "external", "justification": reason}]
     if gate.falls_back_to:
         result["properties"]["fallsBackTo"] = visible(gate.falls_back_to)
     if gate.justification:
@@ -110,7 +122,7 @@ def _result(gate: Gate, report: Report, ways: tuple[Path, ...], places: Mapping[
         result["codeFlows"] = flows
     related = [
         {**_location(loss.file, loss.line, f"lost: {loss.what} ({loss.kind})"), "id": number}
-        for number, loss in enumerate(gate.loses)
+        for number, loss in enumerate(gate.loses[:LOCATION_LIMIT])
     ]
     if related:
         result["relatedLocations"] = related

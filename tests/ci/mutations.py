@@ -34,7 +34,11 @@ def reindented_python(text: str, width: int) -> str:
             depth -= 1
         elif token.type in (tokenize.NEWLINE, tokenize.NL):
             fresh = fresh or token.type == tokenize.NEWLINE
-        elif token.type != tokenize.COMMENT and token.type != tokenize.ENDMARKER:
+        elif token.type == tokenize.COMMENT:
+            row, line = token.start[0] - 1, lines[token.start[0] - 1]
+            if fresh and line.lstrip().startswith("#"):
+                lines[row] = " " * (token.start[1] * width // 4) + line.lstrip()
+        elif token.type != tokenize.ENDMARKER:
             if fresh:
                 row = token.start[0] - 1
                 lines[row] = " " * (width * depth) + lines[row].lstrip(" \t")
@@ -76,7 +80,7 @@ def shifted_cuda(text: str, random: Random) -> str:
     lines: list[str] = []
     for line, free in _free_lines(text):
         if free and random.random() < 0.2:
-            lines += random.choice((["\n"], ["// __CUDA_ARCH__ >= 900\n"], ["\n", "  /* #endif */\n"]))
+            lines += random.choice((["\n"], ["// __CUDA_ARCH__ >= 900\n"], ["\n", "  // #endif\n"]))
         lines.append(line)
     return "".join(lines)
 

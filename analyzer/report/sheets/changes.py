@@ -57,14 +57,15 @@ def _changed(old: Known, new: Known, target: str, after: Gate | None) -> Phrase:
     admitted = [arch for arch, (was, now) in moves.items() if was != now == "admit"]
     denied = [arch for arch, (was, now) in moves.items() if was != now == "reject"]
     unknown = [arch for arch, (was, now) in moves.items() if was != now == "unknown"]
-    parts: list[str] = []
-    if admitted:
-        parts.append(f"{words.listed(admitted)} admitted")
-    if denied:
-        parts.append(f"{words.listed(denied)} denied")
-    if unknown:
-        parts.append(f"{words.listed(unknown)} undecided")
-    phrase: list[str] = [f"{'; '.join(parts)}: " if parts else "", _where(new)]
+    phrase: list[str] = []
+    for some, what in (
+        (admitted, "admitted to "),
+        (denied, "no longer admitted to "),
+        (unknown, "undecided in "),
+    ):
+        if some:
+            phrase += [f"{'; ' if phrase else ''}{words.listed(some)} {what}", _where(new)]
+    phrase = phrase or [_where(new)]
     if (old.effect, old.severity) != (new.effect, new.severity):
         phrase.append(f"; for {target} {_effect(old)} became {_effect(new)}")
     phrase.append(".")

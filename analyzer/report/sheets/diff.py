@@ -38,7 +38,7 @@ def sheet(diff: Diff) -> Sheet:
         f"{title(diff.releases)}: {_headline(bad, good, target)}",
         _lead(diff),
         sections(
-            (f"Worse for {target}", items(bad), False),
+            (f"New or worse for {target}", items(bad), False),
             (f"Better for {target}", items(good), False),
             ("What becomes of APIs and options", [_entry(change, target) for change in diff.entries], False),
             ("The support matrix", [_cell(change) for change in diff.cells], False),
@@ -80,7 +80,7 @@ def _release(release: Release) -> str:
 def _headline(bad: list[Change], good: list[Change], target: str) -> str:
     if not bad and not good:
         return f"no gate changes anything for {target}"
-    return f"{words.counted(len(bad), 'gate')} worse and {len(good)} better for {target}"
+    return f"{words.counted(len(bad), 'gate')} new or worse and {len(good)} better for {target}"
 
 
 def _lead(diff: Diff) -> tuple[str, ...]:

@@ -1,0 +1,62 @@
+"""A report from whatever a user names: a tree, wheels, releases, or a report of an earlier scan."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from analyzer import scan as pipeline
+from analyzer.commands.options import scan_options
+from analyzer.commands.output import saved_report, source_of
+from analyzer.console import display
+from analyzer.model import Report
+from analyzer.report.source import Source
+from analyzer.tree.errors import TreeError
+from analyzer.tree.fetch import fetched, unpack
+
+
+@contextmanager
+def tree(root: Path | None, fetch: Sequence[str]) -> Iterator[Path | None]:
+    """The folder to scan: the releases from the index if there are any, else the root."""
+    if not fetch:
+        yield root
+        return
+    with fetched(fetch) as folder:
+        yield folder
+
+
+@contextmanager
+def scanned(
+    root: Path | None, fetch: Sequence[str], quiet: bool, common: dict[str, Any]
+) -> Iterator[tuple[Report, Source]]:
+    """The report of a tree or of releases, and its code as long as that is there."""
+    with tree(root, fetch) as place:
+        options = scan_options(place, **common)
+        with display(sys.stderr, quiet) as progress:
+            report = pipeline.scan(options, progress)
+        yield report, source_of(options.root)
+
+
+def named(text: str, quiet: bool, common: dict[str, Any]) -> Report:
+    """The report of a folder, of a wheel, of ``NAME==VERSION[,NAME==VERSION]``, or in a JSON file.
+
+    Raises:
+        TreeError: there is no such thing, or it cannot be read.
+    """
+    path = Path(text)
+    if path.suffix == ".json" and not path.is_dir():
+        return saved_report(path)
+    if path.suffix == ".whl":
+        if not path.is_file():
+            raise TreeError(f"no such wheel: {path}")
+        with TemporaryDirectory(prefix="smgate-") as folder:
+            unpack(path, Path(folder))
+            with scanned(Path(folder), (), quiet, common) as (report, _):
+                return report
+    fetch = text.split(",") if "==" in text and not path.exists() else []
+    with scanned(None if fetch else path, fetch, quiet, common) as (report, _):
+        return report
