@@ -25,6 +25,10 @@ class Marks:
     suppressed: Mapping[str, str] = field(default_factory=dict)
 
 
+#: A report that was held against nothing.
+UNMARKED = Marks()
+
+
 def of_scan(report: Report, fail_on: Severity, suppressed: Suppressed) -> Marks:
     """Without a baseline every finding as grave as ``fail_on`` fails that is not suppressed."""
     bad = SEVERITIES[: SEVERITIES.index(fail_on) + 1]

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from analyzer.ci.marks import Marks
+from analyzer.ci.marks import UNMARKED, Marks
 from analyzer.model import Report
 from analyzer.model import decode as decode_report
 from analyzer.report import terminal
@@ -64,7 +64,9 @@ def saved_report(file: Path) -> Report:
         raise TreeError(f"{file} is not a report that this program wrote: {error}") from error
 
 
-def render(report: Report, kind: str, source: Source, screen: Screen | None, marks: Marks) -> bytes:
+def render(
+    report: Report, kind: str, source: Source, screen: Screen | None, marks: Marks = UNMARKED
+) -> bytes:
     """The report in one of the formats, or as the summary for a terminal."""
     if kind == TERMINAL:
         return terminal.summary(report, screen).encode()

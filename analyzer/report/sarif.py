@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from analyzer.ci.marks import Marks
+from analyzer.ci.marks import UNMARKED, Marks
 from analyzer.judge.severity import EFFECT_ORDER
 from analyzer.model import Effect, Gate, Path, Report, Severity
 from analyzer.report import tally, words
@@ -31,11 +31,9 @@ _LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "
 _EFFECTS: tuple[Effect, ...] = tuple(effect for effect in EFFECT_ORDER if effect != "none")
 
 _Json = dict[str, Any]
-#: A report that was held against nothing.
-NO_MARKS = Marks()
 
 
-def render(report: Report, marks: Marks = NO_MARKS) -> bytes:
+def render(report: Report, marks: Marks = UNMARKED) -> bytes:
     """The findings as one SARIF run; equal reports and marks, equal bytes.
 
     Beyond :data:`RESULT_LIMIT` results the mildest are left out, and a notification says how many.

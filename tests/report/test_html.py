@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from analyzer import model
+from analyzer.ci.marks import Marks
 from analyzer.report import html, json
 from analyzer.report.anchors import gate_anchor, path_anchor
 from analyzer.report.formats import FORMATS
@@ -141,7 +142,7 @@ def test_same_report_same_bytes(page: str) -> None:
 
 def test_formats_write_bytes() -> None:
     for name, write in FORMATS.items():
-        assert write(sample.REPORT, sample.source), name
+        assert write(sample.REPORT, sample.source, Marks(frozenset([sample.JIT_GATE.id]))), name
 
 
 def test_empty_report() -> None:
