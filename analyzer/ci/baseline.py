@@ -98,7 +98,8 @@ def decode(text: str, name: str) -> Baseline:
     Raises:
         TreeError: as :func:`load`.
     """
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    # Not splitlines: a condition may hold other characters that end a line for it.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, line in lines:
         if _CONFLICT.match(line):
             raise TreeError(f"{name}:{number}: a merge conflict is not resolved here")
