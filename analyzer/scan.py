@@ -13,6 +13,7 @@ import msgspec
 from analyzer import __version__, archs, model
 from analyzer.archs import Spelling
 from analyzer.binary import gates as binary
+from analyzer.binary.library import mentions
 from analyzer.cuda import units
 from analyzer.graph.link import link
 from analyzer.jit import builds
@@ -24,6 +25,7 @@ from analyzer.python.device import Host
 from analyzer.python.findings import Findings
 from analyzer.python.machine import Budget, Machine
 from analyzer.python.modules import ModuleIndex
+from analyzer.python.natives import Natives, namespaces, native, operators
 from analyzer.python.observe import Observer
 from analyzer.python.survey import Survey
 from analyzer.python.values import (
@@ -106,9 +108,11 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
         names,
         lambda done, total: progress("Libraries", done, total),
     )
-    libraries = [_finished(gate) for gate in compiled.gates]
+    libraries = {gate.id: _finished(gate) for gate in compiled.gates}
+    lacking = {found.path: [libraries[gate.id] for gate in gates] for found, gates in compiled.lost}
     index, spellings = _index(tree, options, progress)
-    task = fleet.Task(index, spellings, options.release, options.environment, extract)
+    natives = _natives(tree, compiled, spellings)
+    task = fleet.Task(index, spellings, options.release, options.environment, extract, natives)
     told = fleet.run(
         task,
         options.target,
@@ -136,9 +140,13 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
         cuda.exports,
         options.target,
         options.references,
+        natives,
+        lacking,
     )
     progress("Graph", 1, 1)
-    every = sorted([*(draft.gate for draft in drafts), *guards.values(), *libraries], key=_gate_order)
+    every = sorted(
+        [*(draft.gate for draft in drafts), *guards.values(), *libraries.values()], key=_gate_order
+    )
     target = archs.find(options.target)
     return Report(
         schema_version=model.SCHEMA_VERSION,
@@ -190,6 +198,29 @@ def _index(
     found = {file.path: fact for file, fact in zip(files, facts, strict=True) if isinstance(fact, frozenset)}
     every = [file.path for file in tree.files if file.kind != "python" or file.path in found]
     return ModuleIndex(every, tree.read, required(tree.packages)), found
+
+
+def _natives(tree: Tree, compiled: binary.BinaryGates, words: Mapping[str, frozenset[str]]) -> Natives:
+    """The libraries with device code, as the Python of the tree reaches them."""
+    if not compiled.lost:
+        return Natives()
+    last = operators().rpartition(".")[2]
+    named = frozenset[str]().union(
+        *(namespaces(tree.read(file)) for file in sorted(words) if last in words[file])
+    )
+    lost = {found.path for found, _ in compiled.lost}
+    return Natives(
+        tuple(
+            native(
+                found.path,
+                found.operators,
+                mentions(tree.root, found.path, named) if found.operators else (),
+                found.modules,
+                found.path in lost,
+            )
+            for found in compiled.libraries
+        )
+    )
 
 
 def _cuda(

@@ -22,12 +22,13 @@ MESSAGE = "no kernel image is available for execution on the device"
 
 @dataclass(frozen=True, slots=True)
 class BinaryGates:
-    """What the libraries of a tree say.
+    """What the libraries of a tree that hold device code say.
 
     ``lost``: libraries of whose device code the target can run nothing, with their gates; ``skipped``: those
     that could not be read; ``read``: those with device code, how many units they have and how many gates.
     """
 
+    libraries: tuple[Library, ...] = ()
     gates: tuple[Gate, ...] = ()
     lost: tuple[tuple[Library, tuple[Gate, ...]], ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -77,6 +78,7 @@ def analyse(
 
 def judge(libraries: Iterable[Library], question: Question, skipped: Iterable[Skipped] = ()) -> BinaryGates:
     """The gates of libraries that were read."""
+    libraries = tuple(libraries)
     gates: list[Gate] = []
     lost: list[tuple[Library, tuple[Gate, ...]]] = []
     unresolved: list[Unresolved] = []
@@ -98,7 +100,7 @@ def judge(libraries: Iterable[Library], question: Question, skipped: Iterable[Sk
                     "some of its kernels have no image for the target; whose they are is not told",
                 )
             )
-    return BinaryGates(tuple(gates), tuple(lost), tuple(skipped), tuple(unresolved), tuple(read))
+    return BinaryGates(libraries, tuple(gates), tuple(lost), tuple(skipped), tuple(unresolved), tuple(read))
 
 
 def _groups(found: Library) -> list[list[Unit]]:

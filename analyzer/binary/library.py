@@ -6,7 +6,7 @@ import io
 import mmap
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -21,8 +21,7 @@ from analyzer.binary.fatbin import Buffer, Image
 _SECTIONS = 100_000
 #: ``name(arguments) -> results`` of an operator, as PyTorch's registration keeps it.
 #: Source: https://docs.pytorch.org/cppdocs/library.html, ``torch::Library::def``.
-_SCHEMA = re.compile(rb"(?<=\0)(?:(\w+)::)?([A-Za-z_][\w.]*)\([^\0]*\)\s*->\s*[^\0]+(?=\0)")
-_NAME = re.compile(rb"(?<=\0)(?!_Z)[A-Za-z_]\w{0,63}(?=\0)")
+_SCHEMA = re.compile(rb"(?<=\0)(?:\w+::)?([A-Za-z_][\w.]*)\([^\0]*\)\s*->\s*[^\0]+(?=\0)")
 _INIT = b"PyInit_"
 
 
@@ -38,14 +37,13 @@ class Unit:
 class Library:
     """A library of the tree.
 
-    ``operators``: names under which it registers operators with a schema; ``names``: other short names in its
-    strings; ``modules``: Python modules that it is.
+    ``operators``: names under which it registers operators with a schema; ``modules``: Python modules that it
+    is.
     """
 
     path: str
     units: tuple[Unit, ...]
     operators: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
     modules: frozenset[str] = frozenset()
 
 
@@ -69,6 +67,38 @@ def kernels(root: Path, path: str, wanted: list[Image]) -> list[tuple[str, ...] 
             except DamagedError:
                 found.append(None)
     return found
+
+
+def mentions(root: Path, path: str, names: Collection[str]) -> frozenset[str]:
+    """Which of some names a library holds: as a string, or in the instructions that make a short one.
+
+    A compiler makes a string of 8 to 15 characters by moving its first eight into a register.
+    Source: Intel 64 and IA-32 Architectures Software Developer's Manual, MOV r64, imm64.
+
+    Raises:
+        DamagedError: the file cannot be read.
+    """
+    with _Mapped(root / path) as data:
+        rows = list(_sections(data, 0, len(data)))
+        return frozenset(
+            name
+            for name in names
+            for section, first, last in rows
+            if (section.startswith(".rodata") and data.find(b"\0" + name.encode() + b"\0", first, last) >= 0)
+            or (section == ".text" and _moved(data, name.encode(), first, last))
+        )
+
+
+def _moved(data: Buffer, name: bytes, first: int, last: int) -> bool:
+    """Whether the first eight characters are the operand of a move into a register."""
+    if not 8 <= len(name) < 16:
+        return False
+    position = data.find(name[:8], first + 2, last)
+    while position >= 0:
+        if data[position - 2] in (0x48, 0x49) and 0xB8 <= data[position - 1] <= 0xBF:
+            return True
+        position = data.find(name[:8], position + 1, last)
+    return False
 
 
 class _Mapped:
@@ -134,7 +164,7 @@ def _library(path: str, data: Buffer) -> Library:
         made = cubin.spelling(cubin.parse(whole))
         return Library(path, (Unit("", (Image("machine", made, "", 0, len(whole), len(whole)),)),))
     found = _object(data, 0, len(data))
-    return Library(path, found.units, found.operators, found.names, found.modules)
+    return Library(path, found.units, found.operators, found.modules)
 
 
 def _units(data: Buffer, start: int, end: int) -> tuple[Unit, ...]:
@@ -145,7 +175,6 @@ def _object(data: Buffer, start: int, end: int) -> Library:
     """An ELF file that lies between two offsets."""
     units: list[Unit] = []
     operators: set[str] = set()
-    names: set[str] = set()
     modules: set[str] = set()
     rows = list(_sections(data, start, end))
     for name, first, last in rows:
@@ -154,13 +183,10 @@ def _object(data: Buffer, start: int, end: int) -> Library:
     for name, first, last in rows if units else ():
         if name == ".rodata" or name.startswith(".rodata."):
             for match in _SCHEMA.finditer(data, first, last):
-                operators.add(match.group(2).decode())
-                if match.group(1):
-                    names.add(match.group(1).decode())
-            names.update(match.group().decode() for match in _NAME.finditer(data, first, last))
+                operators.add(match.group(1).decode())
         elif name == ".dynstr":
             modules.update(_modules(data, first, last))
-    return Library("", tuple(units), frozenset(operators), frozenset(names), frozenset(modules))
+    return Library("", tuple(units), frozenset(operators), frozenset(modules))
 
 
 def _modules(data: Buffer, first: int, last: int) -> Iterator[str]:

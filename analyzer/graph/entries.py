@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+import networkx as nx
 
 from analyzer.model import Entry
 from analyzer.python.modules import ModuleIndex, Source, absolute_name
@@ -79,7 +81,7 @@ def _private(dotted: str) -> bool:
 
 
 def _collect(source: Source, aliases: dict[str, str]) -> None:
-    for node in source.parsed.module.body:
+    for node in _statements(source.parsed.module.body):
         if not isinstance(node, ast.ImportFrom):
             continue
         base = absolute_name(source, node)
@@ -87,6 +89,33 @@ def _collect(source: Source, aliases: dict[str, str]) -> None:
             name = alias.asname or alias.name
             if alias.name != "*" and not name.startswith("_"):
                 aliases[f"{source.name}.{name}"] = f"{base}.{alias.name}"
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those on either side of a condition or an attempt included."""
+    for node in body:
+        yield node
+        for inner in ("body", "orelse", "finalbody"):
+            if isinstance(node, (ast.If, ast.Try, ast.With)):
+                yield from _statements(getattr(node, inner, ()))
+
+
+def callers(graph: nx.DiGraph[str], ends: Iterable[str], sites: Mapping[str, Site]) -> dict[str, Entry]:
+    """The nearest functions from which calls lead to some ends and whose own dotted name is public."""
+    found: dict[str, Entry] = {}
+    seen: set[str] = set()
+    waiting = sorted(ends, reverse=True)
+    while waiting:
+        for caller in sorted(graph.predecessors(waiting.pop())):
+            if caller in seen:
+                continue
+            seen.add(caller)
+            site = sites.get(caller)
+            if _private(caller) or site is None:
+                waiting.append(caller)
+            else:
+                found[caller] = Entry(caller, "api", site.file, site.line)
+    return found
 
 
 def apis(functions: Mapping[str, Site], public: Mapping[str, tuple[str, ...]]) -> dict[str, Entry]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from analyzer.python.findings import Findings
-from analyzer.python.observe import Key
+from analyzer.python.natives import Natives
+from analyzer.python.observe import Call, Key
 from analyzer.python.values import Site
 
 #: A method name with more definitions than this is not resolved by name.
@@ -37,8 +38,8 @@ class Flow:
     sites: Mapping[str, Site]
 
 
-def flow(found: Mapping[str, Findings], leading: Iterable[str]) -> Flow:
-    """Merge the calls of the leading architectures.
+def flow(found: Mapping[str, Findings], leading: Iterable[str], natives: Natives) -> Flow:
+    """Merge the calls of the leading architectures; calls into compiled libraries only where these are lost.
 
     A call of a method on a receiver that is not known leads to the functions of that name, if they are few.
     A function that was called with device answers is seen as it ran on these, not as it might on others.
@@ -55,17 +56,22 @@ def flow(found: Mapping[str, Findings], leading: Iterable[str]) -> Flow:
         for call in findings.calls:
             if call.caller in given and not call.given:
                 continue
-            if call.kind in ("calls", "exports"):
-                targets: list[tuple[str, str]] = [(call.callee, call.kind)]
-            elif call.kind == "method":
-                named = methods.get(call.callee, ())
-                targets = [(name, "by_name") for name in named] if len(named) <= FEW else []
-            else:
-                continue
-            for callee, kind in targets:
+            for callee, kind in _targets(call, methods, natives):
                 if callee != call.caller:
                     _add(graph, call.caller, callee, kind, call.site, arch, call.under)
     return Flow(graph, sites)
+
+
+def _targets(call: Call, methods: Mapping[str, tuple[str, ...]], natives: Natives) -> list[tuple[str, str]]:
+    """The nodes that a call leads to, and in which way."""
+    if call.kind in ("calls", "exports"):
+        return [(call.callee, call.kind)]
+    if call.kind == "method":
+        named = methods.get(call.callee, ())
+        return [(name, "by_name") for name in named] if len(named) <= FEW else []
+    if call.kind == "outside":
+        return [(f"{native.file}\0{what}", "calls") for native, what in natives.lost(call.callee)]
+    return [(f"{call.callee}\0", "loads")] if call.kind == "loads" else []
 
 
 def _add(

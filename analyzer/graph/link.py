@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer.cuda.units import ExportReach
-from analyzer.graph.entries import apis, options, public_names
-from analyzer.graph.flow import flow
+from analyzer.graph.entries import apis, callers, options, public_names
+from analyzer.graph.flow import Way, flow
 from analyzer.graph.paths import Linker, numbered
 from analyzer.jit.builds import BuildPlan
 from analyzer.model import Edge, Gate, Node, Path
@@ -15,6 +15,8 @@ from analyzer.python import contracts
 from analyzer.python.findings import Findings
 from analyzer.python.gates import PythonGate
 from analyzer.python.modules import ModuleIndex
+from analyzer.python.natives import Natives, imports
+from analyzer.python.values import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +38,25 @@ def link(
     reaches: Sequence[ExportReach],
     target: str,
     references: Sequence[str],
+    natives: Natives,
+    lacking: Mapping[str, Sequence[Gate]],
 ) -> Linked:
     """Connect entry points, gates, builds, sources and kernels.
 
     ``words`` maps each file to the identifiers in it, ``found`` each architecture to what its survey told,
-    ``guards`` ids to guard gates.
+    ``guards`` ids to guard gates, ``lacking`` libraries of which the target runs nothing to their gates.
     """
-    calls = flow(found, [target, *references])
-    linker = Linker(calls, gates, guards, plans, reaches, found[target], target, contracts.collectors())
+    calls = flow(found, [target, *references], natives)
+    linker = Linker(
+        calls, gates, guards, plans, reaches, found[target], target, contracts.collectors(), lacking
+    )
     paths: list[Path] = []
-    for dotted, entry in sorted(apis(calls.sites, public_names(index)).items()):
+    for module, native, line in imports(index, words, natives):
+        site = Site(index.path(module), line, line, 1)
+        calls.graph.add_edge(module, f"{native.file}\0", way=Way("loads", site, set(), []))
+    ends = [node for node in calls.graph if node.partition("\0")[0] in lacking]
+    entries = {**callers(calls.graph, ends, calls.sites), **apis(calls.sites, public_names(index))}
+    for dotted, entry in sorted(entries.items()):
         paths += linker.from_api(entry, dotted)
     declaring = [file for file in sorted(words) if "add_argument" in words[file]]
     for option in options(index, declaring, words):

@@ -35,6 +35,7 @@ class Linker:
     target_findings: Findings
     target: str
     collectors: frozenset[str]
+    lacking: Mapping[str, Sequence[Gate]]
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[Edge, None] = field(default_factory=dict)
     by_key: dict[Key, list[PythonGate]] = field(init=False)
@@ -124,28 +125,77 @@ class Linker:
             return []
         distance, ways = _search(self, present)
         makers: dict[str, list[str]] = {}
+        lost: dict[str, list[str]] = {}
         for node in sorted(distance):
             maker, _, export = node.partition("\0")
             if export and maker in self.by_maker:
                 makers.setdefault(maker, []).append(node)
             elif node in self.by_maker:
                 makers.setdefault(node, [])
+            elif maker in self.lacking and export:
+                lost.setdefault(maker, []).append(node)
         paths = []
+        for library in sorted(lost):
+            steps, stops = self._way(lost[library], ways, barriers, reader)
+            self._library(library, lost[library], ways, steps, stops)
+            paths.append(self._path(entry, list(steps), list(stops.values())))
         for maker in sorted(makers):
             ends = [*makers[maker], *([maker] if maker in distance else [])]
-            steps: dict[str, None] = {}
-            stops: dict[str, Barrier] = {barrier.gate: barrier for barrier in barriers}
-            if reader is not None:
-                steps[reader.gate.id] = None
-            trails = sorted((ways[end] for end in ends if end in ways), key=lambda trail: (len(trail), trail))
-            for trail in trails:
-                if reader is not None:
-                    self._edge(reader.gate.id, self._function(trail[0]), "opens")
-                self._follow(trail, steps, stops)
+            steps, stops = self._way(ends, ways, barriers, reader)
             self._build(self.by_maker[maker], makers[maker], steps, stops)
             self._ahead_of_time(maker, stops)
             paths.append(self._path(entry, list(steps), list(stops.values())))
         return paths
+
+    def _way(
+        self,
+        ends: Sequence[str],
+        ways: Mapping[str, list[str]],
+        barriers: Sequence[Barrier],
+        reader: PythonGate | None,
+    ) -> tuple[dict[str, None], dict[str, Barrier]]:
+        """The functions on the ways to some ends, and what stops the target on them."""
+        steps: dict[str, None] = {}
+        stops: dict[str, Barrier] = {barrier.gate: barrier for barrier in barriers}
+        if reader is not None:
+            steps[reader.gate.id] = None
+        trails = sorted((ways[end] for end in ends if end in ways), key=lambda trail: (len(trail), trail))
+        for trail in trails:
+            if reader is not None:
+                self._edge(reader.gate.id, self._function(trail[0]), "opens")
+            self._follow(trail, steps, stops)
+        return steps, stops
+
+    def _library(
+        self,
+        file: str,
+        ends: Sequence[str],
+        ways: Mapping[str, list[str]],
+        steps: dict[str, None],
+        stops: dict[str, Barrier],
+    ) -> None:
+        """Add the operators that are called of a library, the library, and the kernels that it lacks."""
+        library = self._node(f"library:{file}", "library", file, file, 1)
+        for end in ends:
+            operator = end.partition("\0")[2]
+            node = self._node(f"operator:{file}:{operator}", "operator", operator, file, 1)
+            caller = ways[end][-2]
+            self._edge(self._function(caller), node, "calls")
+            for blocked in self.stopping(self.flow.graph.edges[caller, end]["way"]):
+                self._edge(self._function(caller), blocked.gate.id, "decides")
+                self._edge(blocked.gate.id, node, "opens")
+                steps.setdefault(blocked.gate.id)
+                stops.setdefault(blocked.gate.id, Barrier(blocked.gate.id, "always"))
+            self._edge(node, library, "runs")
+            steps.setdefault(node)
+        steps.setdefault(library)
+        loaded = f"{file}\0"
+        for loader in self.flow.graph.predecessors(loaded) if loaded in self.flow.graph else ():
+            self._edge(self._function(loader), library, "loads")
+        for gate in self.lacking[file]:
+            steps.setdefault(gate.id)
+            self._edge(library, gate.id, "holds")
+            stops.setdefault(gate.id, Barrier(gate.id, "always"))
 
     def _follow(self, trail: Sequence[str], steps: dict[str, None], stops: dict[str, Barrier]) -> None:
         """Add a trail of functions with the gates on it."""
@@ -221,6 +271,7 @@ class Linker:
         order: dict[When, int] = {"always": 0, "default": 1, "ahead_of_time": 2}
         ranked = sorted(barriers, key=lambda barrier: order[barrier.when])
         known = {gate.gate.id: gate.gate for gate in self.gates} | dict(self.guards)
+        known |= {gate.id: gate for gates in self.lacking.values() for gate in gates}
         effect, severity = outcome(ranked, known)
         node = self._node(f"entry:{entry.name}", "entry", entry.name, entry.file, entry.line)
         if steps:

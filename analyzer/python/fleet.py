@@ -8,7 +8,7 @@ import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from analyzer import archs
@@ -16,6 +16,7 @@ from analyzer.python import findings, survey
 from analyzer.python.device import Host
 from analyzer.python.machine import Machine
 from analyzer.python.modules import ModuleIndex
+from analyzer.python.natives import Natives
 from analyzer.python.observe import Observer
 from analyzer.python.survey import Defined, Interest, Survey
 
@@ -36,6 +37,7 @@ class Task:
     environment: tuple[tuple[str, str], ...]
     extract: Callable[[Survey], object]
     """Makes what is wanted of each survey beside its findings; must be picklable and give picklable data."""
+    natives: Natives = field(default_factory=Natives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def run(
     ``progress`` is told how many surveys are done, and of how many.
     """
     _TASK[:] = [task]
-    _INTEREST[:] = [Interest(task.index, task.words)]
+    _INTEREST[:] = [Interest(task.index, task.words, task.natives)]
     sys.setrecursionlimit(max(RECURSION, sys.getrecursionlimit()))
     collecting = gc.isenabled()
     gc.disable()  # nearly all that is made lives until the end of a survey, which takes itself apart

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from analyzer.python import natives
+from analyzer.python.modules import ROOT
 from analyzer.python.polarity import negated
 from analyzer.python.values import (
     Bound,
@@ -135,6 +139,8 @@ class Observer:
             if place is not None:
                 self.functions.setdefault(name, place)
             self.calls[Call(caller, name, kind, site, under, frame.given)] = None
+        for file in _loaded(callee, args):
+            self.calls[Call(caller, file, "loads", site, under, frame.given)] = None
         if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
             self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
         self.functions.setdefault(caller, Site(frame.file, _line(frame), _line(frame), 1))
@@ -154,6 +160,17 @@ class Observer:
     def stored(self, name: str) -> None:
         """Note an attribute that was given a device answer."""
         self.attributes.add(name)
+
+
+def _loaded(callee: Value, args: list[Value]) -> Iterator[str]:
+    """The libraries of the tree that a call loads by their path."""
+    if not isinstance(callee.data, External) or callee.data.path not in natives.loaders():
+        return
+    place = natives.loaders()[callee.data.path]
+    given = args[place] if place < len(args) else Value(None)
+    for option in given.data.options if isinstance(given.data, Choice) else (given,):
+        if isinstance(option.data, (str, PurePosixPath)) and str(option.data).startswith(ROOT):
+            yield posixpath.normpath(str(option.data).removeprefix(ROOT))
 
 
 def _asked(node: ast.AST, source: Provenance, outcome: Truth) -> list[tuple[Provenance | None, Truth]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from analyzer.python import calls, contracts, device, flow
 from analyzer.python.machine import STEPS, Budget, Machine
 from analyzer.python.modules import ModuleIndex
+from analyzer.python.natives import Natives
 from analyzer.python.observe import Observer, function_site
 from analyzer.python.values import (
     Bound,
@@ -75,6 +76,7 @@ class Interest:
 
     index: ModuleIndex
     words: Mapping[str, frozenset[str]]
+    natives: Natives = field(default_factory=Natives)
     names: set[str] = field(default_factory=set)
     builders: set[str] = field(default_factory=set)
     callers: set[str] = field(default_factory=set)
@@ -94,12 +96,17 @@ class Interest:
                 self.where.setdefault(word, []).append(file)
         self.names |= device.words()
         self.builders |= contracts.build_words()
+        self.calling = {
+            file: found for file, present in self.words.items() if (found := self.natives.words(present))
+        }
+        """By file, the names by which it may call a library that the target cannot run."""
+        self.local = {file: set(names) for file, names in self.calling.items()}
 
     def fresh(self) -> Interest:
         """The names from which every survey sets out; what depends on the tree alone is shared."""
         new = copy(self)
         new.names, new.builders, new.callers = set(device.words()), set(contracts.build_words()), set()
-        new.local, new.common = {}, {}
+        new.local, new.common = {file: set(names) for file, names in self.calling.items()}, {}
         return new
 
     def add(self, name: str, builder: bool = False) -> bool:
@@ -231,7 +238,7 @@ def leading_to_builds(survey: Survey, interest: Interest) -> set[str]:
     callers: dict[str, set[str]] = {}
     reached: set[str] = set()
     for call in survey.observer.calls:
-        if call.kind == "exports":
+        if call.kind == "exports" or (call.kind == "outside" and interest.natives.lost(call.callee)):
             reached.add(call.caller)
         elif call.kind == "calls" or (call.kind == "method" and call.callee in interest.callers):
             callers.setdefault(call.callee, set()).add(call.caller)

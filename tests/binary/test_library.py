@@ -36,8 +36,6 @@ def test_a_shared_library(tmp_path: Path) -> None:
     found = library.read(tmp_path, put(tmp_path, "ops.so", data))
     assert held(found) == [("", ["sm_90a", "sm_120a"]), ("", ["compute_80"])]
     assert found.operators == {"scale", "add"}
-    assert {"mine", "other"} <= found.names
-    assert "_Z4plusPf" not in found.names
     assert found.modules == {"ops"}
 
 
