@@ -49,6 +49,7 @@ from analyzer.tree.requirements import notices, required
 
 Progress = Callable[[str, int, int], None]
 
+_TRUTH = frozenset(["true", "false"])
 _TEST_FOLDERS = frozenset(["test", "tests", "testing", "benchmark", "benchmarks"])
 
 
@@ -261,15 +262,19 @@ def predicates(
     found: Mapping[str, Findings], extracts: Mapping[str, Extract], every: Sequence[Gate]
 ) -> tuple[Predicate, ...]:
     """Names whose value differs between architectures, with the gates that go through their place."""
-    values: dict[str, tuple[Site, dict[str, str]]] = {}
+    values: dict[tuple[str, int], tuple[Site, dict[str, str]]] = {}
     for arch, findings in found.items():
         for outcome in findings.outcomes.values():
             if outcome.tainted and outcome.value is not None:
-                values.setdefault(outcome.dotted, (outcome.site, {}))[1][arch] = outcome.value
+                values.setdefault((outcome.dotted, 0), (outcome.site, {}))[1][arch] = outcome.value
         for name, (site, text) in findings.variables.items():
-            values.setdefault(name, (site, {}))[1][arch] = text
+            values.setdefault((name, 0), (site, {}))[1][arch] = text
         for name, bound in extracts[arch].applied.items():
-            values.setdefault(name, (bound.site, {}))[1][arch] = bound.value
+            values.setdefault((name, 0), (bound.site, {}))[1][arch] = bound.value
+        for (name, site), text in findings.locals.items():
+            values.setdefault((name, site.line), (site, {}))[1][arch] = text
+    for local in [key for key, (_, value) in values.items() if key[1] and not set(value.values()) <= _TRUTH]:
+        del values[local]  # something beside the architecture decides it
     places: dict[tuple[str, int], list[str]] = {}
     for gate in every:
         for step in gate.because:
@@ -291,7 +296,7 @@ def predicates(
             ),
             site.end_line,
         )
-        for name, (site, value) in sorted(values.items())
+        for (name, _), (site, value) in sorted(values.items(), key=lambda item: item[0])
         if len(set(value.values())) > 1 and not all(text in ("free", "unknown") for text in value.values())
     )
 

@@ -89,6 +89,8 @@ class Findings:
     functions: dict[str, Site] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     variables: dict[str, tuple[Site, str]] = field(default_factory=dict)
+    locals: dict[tuple[str, Site], str] = field(default_factory=dict)
+    """Local names that are bound to an answer of the device, by assignment, with its truth."""
     expressions: dict[str, set[Key]] = field(default_factory=dict)
     unresolved: tuple[tuple[Site, str, str], ...] = ()
     passed: frozenset[tuple[str, int]] = frozenset()
@@ -152,6 +154,8 @@ def collect(survey: Survey, arch: str) -> Findings:
             value is not None and value.tainted and value.source is not None and value.source.direct,
             value is not None and isinstance(value.data, bool),
         )
+    for (dotted, site), texts_of in observer.locals.items():
+        found.locals[dotted, site] = next(iter(texts_of)) if len(texts_of) == 1 else "free"
     for name, state in m.modules.items():
         for variable, value in state.names.items():
             if value.source is not None and value.source.direct and not variable.startswith("__"):

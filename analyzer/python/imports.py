@@ -9,6 +9,7 @@ from analyzer.python import expressions, stores
 from analyzer.python.modules import ROOT, absolute_name
 from analyzer.python.syntax import Broken
 from analyzer.python.values import (
+    Dict,
     External,
     Free,
     Lazy,
@@ -18,6 +19,7 @@ from analyzer.python.values import (
     Raised,
     Site,
     Value,
+    is_constant,
     join,
 )
 
@@ -46,6 +48,19 @@ def run_module(m: Machine, state: ModuleState) -> None:
         value = state.names.get(name)
         if value is not None and not isinstance(value.data, Lazy):
             state.names[name] = join([value, Value(Free("a function sets it later"))])
+    _loosen_settings(m, state)
+
+
+def _loosen_settings(m: Machine, state: ModuleState) -> None:
+    """A table of plain values holds what it is made with only until functions set its items."""
+    for name, value in state.names.items():
+        table = value.data
+        if not isinstance(table, Dict) or not table.items or name not in m.index.item_stores:
+            continue
+        if all(is_constant(item.data) or isinstance(item.data, Free) for _, item in table.items.values()):
+            for key, (known, item) in table.items.items():
+                if not item.tainted:
+                    table.items[key] = known, join([item, Value(Free("a function sets it later"))])
 
 
 def run_import(m: Machine, node: ast.Import, frame: Frame) -> None:

@@ -114,6 +114,9 @@ class Recorder(Protocol):
     ) -> None:
         """A call was evaluated."""
 
+    def bound(self, m: Machine, frame: Frame, node: ast.Assign, value: Value) -> None:
+        """A local name was bound to a value that a device answer has a part in."""
+
     def stored(self, name: str) -> None:
         """An attribute of that name was given a device answer."""
 

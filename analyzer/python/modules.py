@@ -16,6 +16,7 @@ from analyzer.python.syntax import ParsedFile, parse
 #: Stands for the scanned root in paths that the evaluated code computes.
 ROOT = "/<root>/"
 
+_ITEM_STORE = re.compile(rb"(?m)^[ \t]+([A-Za-z_]\w*)(?:\[[^\]\n]+\] *=(?!=)|\.update\()")
 _GLOBAL = re.compile(rb"(?m)^([ \t]+)global[ \t]+([\w, \t]+)")
 
 
@@ -152,6 +153,18 @@ class ModuleIndex:
         if self._stores is None:
             self._stores = self.count_stores()
         return self._stores.get(name, 0)
+
+    @cached_property
+    def item_stores(self) -> frozenset[str]:
+        """Module names of which some indented line of the tree sets items: tables that functions fill in."""
+        found: set[bytes] = set()
+        for source in self.sources.values():
+            for name in set(_ITEM_STORE.findall(source.data)) - found:
+                # Bound on a line of its own, or imported: not a local name.
+                bound = rb"(?m)^(%b\b[ \t]*[:=]|.*\bimport\b.*\b%b\b|[ \t]+%b,?$)" % (name, name, name)
+                if re.search(bound, source.data) is not None:
+                    found.add(name)
+        return frozenset(name.decode("ascii", "replace") for name in found)
 
     def path(self, name: str) -> str:
         """The file of a module."""

@@ -92,6 +92,8 @@ class Observer:
         """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
         self.functions: dict[str, Site] = {}
         """Where the functions stand that calls lead from or to."""
+        self.locals: dict[tuple[str, Site], set[str]] = {}
+        """Local names of answers, by dotted name and assignment, with what they were bound to."""
 
     # The recorder's part.
 
@@ -156,6 +158,13 @@ class Observer:
     def unresolved(self, site: Site, what: str, why: str) -> None:
         """Record an error of the scanned code that left something unevaluated."""
         self.errors[site, what] = why
+
+    def bound(self, m: Machine, frame: Frame, node: ast.Assign, value: Value) -> None:
+        """Note a local name that is bound to an answer of the device, true or false."""
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and len(node.targets) == 1:
+            place = f"{name_of(frame)}.{target.id}", frame.site(node)
+            self.locals.setdefault(place, set()).add(shown(value))
 
     def stored(self, name: str) -> None:
         """Note an attribute that was given a device answer."""

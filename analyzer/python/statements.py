@@ -65,6 +65,8 @@ def _assign(m: Machine, node: ast.Assign, frame: Frame) -> None:
     value = m.place(value, frame.site(node), _targets(node))
     if isinstance(value.data, Partial) and value.data.bound is None:
         value.data.bound = frame.site(node)
+    if value.tainted and not frame.is_module:
+        m.recorder.bound(m, frame, node, value)
     for target in node.targets:
         stores.assign(m, target, value, frame)
 

@@ -73,7 +73,9 @@ def _changes() -> Iterator[Case]:
             continue
         for side in ("before", "after"):
             # Where a tuning file came, the place is the line that looks for it.
-            file = row.get("lookup_file") or row["file"]
+            file = (
+                row.get("lookup_file") or (row.get("file_after") if side == "after" else None) or row["file"]
+            )
             line = row.get("lookup_line") or row[f"line_{side}"]
             if line is None or row[side] is None or not file.endswith(".py"):
                 continue

@@ -39,8 +39,8 @@ def judge(case: Case, told: measure.Told) -> Result:
     here = [gate for gate in told.gates if gate.file == case.file and gate.line <= case.line <= gate.end_line]
     found = [gate for gate in here if gate.effect != "none"]
     seen = "; ".join(_shown(gate) for gate in here)
-    if case.layer == "predicate_definition":
-        named = [item for item in told.predicates if _about(case, item)]
+    named = [item for item in told.predicates if _about(case, item)]
+    if case.layer == "predicate_definition" or any(item.line == case.line for item in named):
         seen = "; ".join([*(f"{item.name} {item.value}" for item in named), seen])
         reported = bool(found) or any(_shuts_out(case, item) for item in named)
     else:

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from analyzer.model import Gate
-from tests.python.surveys import gates_of
+from tests.python.surveys import gates_of, surveyed
 
 HEAD = """
 import torch
@@ -265,3 +265,22 @@ def test_a_decorators_list_belongs_to_what_it_decorates() -> None:
         ("Norm.forward", "[9, 10]", "api"),
         ("last", "[9]", "api"),
     ]
+
+
+def test_a_local_name_for_an_answer_is_a_predicate() -> None:
+    text = HEAD + textwrap.dedent(
+        """
+        def run(x, size):
+            supports = torch.cuda.get_device_capability()[0] in (9, 10)
+            mixed = is_sm100() and size > 4
+            if size > 8 and supports:
+                x.fast(mixed)
+        """
+    )
+    files = {"p/__init__.py": "", "p/a.py": text}
+    told = surveyed(files, lambda file: files[file].encode(), names=("sm_100", "sm_120"))
+    named = {arch: {name: value for (name, _), value in item.locals.items()} for arch, item in told.items()}
+    assert named == {
+        "sm_100": {"p.a.run.supports": "true", "p.a.run.mixed": "free"},
+        "sm_120": {"p.a.run.supports": "false", "p.a.run.mixed": "false"},
+    }

@@ -78,3 +78,15 @@ def matched(x):
             return x.b()
         case _:
             return x.c()
+
+
+SETTINGS = {"fusion": False}
+
+
+def configure(values):
+    SETTINGS.update(values)
+
+
+def by_setting(x):
+    if is_sm100() and SETTINGS["fusion"]:  # gate: runtime excluded silent | admit 10.* | gets x.fused()
+        x.fused()
