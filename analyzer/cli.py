@@ -14,7 +14,9 @@ from analyzer.commands.check import check
 from analyzer.commands.diff import diff
 from analyzer.commands.evaluate import evaluate
 from analyzer.commands.explain import explain_gate
+from analyzer.commands.history import history
 from analyzer.commands.scan import scan
+from analyzer.commands.schema import schema
 from analyzer.commands.settings import config, install
 from analyzer.commands.unlock import unlock, whatif
 from analyzer.tree.errors import TreeError
@@ -50,7 +52,7 @@ def smgate(ctx: click.Context, settings: Path | None) -> None:
     install(ctx, settings)
 
 
-for _verb in (scan, check, diff, explain_gate, evaluate, whatif, unlock, config):
+for _verb in (scan, check, diff, history, explain_gate, evaluate, whatif, unlock, config, schema):
     smgate.add_command(_verb)
 
 

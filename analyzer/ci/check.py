@@ -82,6 +82,17 @@ def worse(change: Change, target: str) -> bool:
     return denied or new.gravity < old.gravity
 
 
+def better(change: Change, target: str) -> bool:
+    """Whether the target is better off: something is admitted or harmless that was not, or a loss is gone."""
+    old, new = change.old, change.new
+    if old is None:
+        return False
+    if new is None:
+        return old.effect != "none"
+    admitted = old.verdict.get(target) != "admit" and new.verdict.get(target) == "admit"
+    return (admitted and new.effect == "none") or new.gravity > old.gravity
+
+
 def _fails(change: Change, target: str, limit: int, on_path: frozenset[str]) -> bool:
     new = change.new
     if new is None:

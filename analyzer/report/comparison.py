@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from analyzer.ci.check import Result, worse
+from analyzer.ci.check import Result, better, worse
 from analyzer.ci.compare import Change, Kind
 from analyzer.ci.diff import Diff
+from analyzer.ci.history import History
 from analyzer.ci.known import Known
 from analyzer.ci.suppress import Rule
 from analyzer.model import Effect, Severity, Status, Target, Value
 from analyzer.report import words
 from analyzer.report.sheets import changes
-from analyzer.report.sheets.diff import better, title
+from analyzer.report.sheets.diff import title
 
 VERSION = "1"
 
@@ -159,6 +160,54 @@ def of_diff(diff: Diff) -> bytes:
                 for e in diff.entries
             ),
             tuple(CellRow(c.api, c.backend, c.arch, c.old, c.new) for c in diff.cells),
+        )
+    )
+
+
+class ReleaseCounts(Value, frozen=True):
+    """One release: gates, findings by layer and severity, cells by status, changes against the one before."""
+
+    version: str
+    gates: int
+    findings: dict[str, int]
+    severities: dict[str, int]
+    cells: dict[str, int]
+    worse: int | None
+    better: int | None
+
+
+class Releases(Value, frozen=True):
+    """A package over its releases, oldest first."""
+
+    comparison_version: str
+    package: str
+    target: str
+    references: tuple[str, ...]
+    cuda: str
+    releases: tuple[ReleaseCounts, ...]
+
+
+def of_history(history: History) -> bytes:
+    """A history as JSON; equal reports, equal bytes."""
+    return _encoded(
+        Releases(
+            VERSION,
+            history.package,
+            history.target,
+            history.references,
+            history.cuda,
+            tuple(
+                ReleaseCounts(
+                    point.version,
+                    point.gates,
+                    {str(name): count for name, count in point.findings.items()},
+                    {str(name): count for name, count in point.severities.items()},
+                    {str(name): count for name, count in point.cells.items()},
+                    point.worse,
+                    point.better,
+                )
+                for point in history.points
+            ),
         )
     )
 

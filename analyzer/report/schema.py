@@ -1,4 +1,4 @@
-"""The JSON Schema of a report, derived from the model and tightened to what the contract promises.
+"""The JSON Schemas of what is written, derived from the types; a report's is tightened to the contract.
 
 ``python -m analyzer.report.schema`` prints it; the result is kept in ``reports/schema-1.json``.
 """
@@ -6,11 +6,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from analyzer import model
+from analyzer.ci import baseline
+from analyzer.ci.baseline import Header
+from analyzer.ci.known import Known
+from analyzer.report import comparison
 
 _ARCH = {"type": "string", "pattern": "^sm_[1-9][0-9]+$"}
 _FILE = {"type": "string", "minLength": 1, "pattern": r"^(?!/)(?!\.\.(/|$))(?!.*/\.\.(/|$))"}
@@ -77,9 +82,31 @@ def _tighten(name: str, definition: dict[str, Any]) -> None:
         properties["sources"]["items"] = _FILE
 
 
-def text() -> str:
-    """The schema as the text of ``reports/schema-1.json``."""
-    return json.dumps(build(), indent=2) + "\n"
+def _of(kinds: Sequence[type], name: str, version: str) -> dict[str, Any]:
+    """The schema of values of one of these kinds."""
+    some, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:smgate:{name}:{version}",
+        "title": f"smgate {name}",
+        "anyOf": list(some),
+        "$defs": definitions,
+    }
+
+
+#: Everything that is written as JSON, by name; a baseline line by line, the first line being a header.
+NAMES: dict[str, Callable[[], dict[str, Any]]] = {
+    "report": build,
+    "check": lambda: _of([comparison.Check], "check", comparison.VERSION),
+    "diff": lambda: _of([comparison.Difference], "diff", comparison.VERSION),
+    "history": lambda: _of([comparison.Releases], "history", comparison.VERSION),
+    "baseline": lambda: _of([Header, Known], "baseline", str(baseline.VERSION)),
+}
+
+
+def text(name: str = "report") -> str:
+    """A schema as text; that of a report is kept in ``reports/schema-1.json``."""
+    return json.dumps(NAMES[name](), indent=2) + "\n"
 
 
 if __name__ == "__main__":

@@ -24,25 +24,31 @@ def shifted_python(text: str, random: Random) -> str:
 
 
 def reindented_python(text: str, width: int) -> str:
-    """Every level of indentation as wide as that; the insides of brackets and strings stay as they are."""
+    """Every level of indentation as wide as that; lines inside brackets move along, those of strings stay."""
     lines = text.splitlines(keepends=True)
+    inside, starts = set[int](), dict[int, int]()
     depth, fresh = 0, True
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        row, end = token.start[0] - 1, token.end[0] - 1
         if token.type == tokenize.INDENT:
             depth += 1
         elif token.type == tokenize.DEDENT:
             depth -= 1
-        elif token.type in (tokenize.NEWLINE, tokenize.NL):
-            fresh = fresh or token.type == tokenize.NEWLINE
-        elif token.type == tokenize.COMMENT:
-            row, line = token.start[0] - 1, lines[token.start[0] - 1]
-            if fresh and line.lstrip().startswith("#"):
-                lines[row] = " " * (token.start[1] * width // 4) + line.lstrip()
-        elif token.type != tokenize.ENDMARKER:
+        elif token.type == tokenize.NEWLINE:
+            fresh = True
+        elif token.type not in (tokenize.NL, tokenize.COMMENT, tokenize.ENDMARKER):
             if fresh:
-                row = token.start[0] - 1
-                lines[row] = " " * (width * depth) + lines[row].lstrip(" \t")
+                starts[row] = width * depth - token.start[1]
+            inside |= set(range(row + 1, end + 1))  # of a string over several lines
             fresh = False
+    shift = 0
+    for row, line in enumerate(lines):
+        if row in inside or not line.strip():
+            continue
+        old = len(line) - len(line.lstrip())
+        comment = line.lstrip().startswith("#")
+        shift = starts.get(row, old * width // 4 - old if comment else shift)
+        lines[row] = " " * max(0, old + shift) + line.lstrip()
     return "".join(lines)
 
 

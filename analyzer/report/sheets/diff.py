@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzer.ci.check import worse
+from analyzer.ci.check import better, worse
 from analyzer.ci.compare import Change
 from analyzer.ci.diff import CellChange, Diff, EntryChange, Release
 from analyzer.report import words
@@ -49,17 +49,6 @@ def sheet(diff: Diff) -> Sheet:
             ("Moved, with the same verdicts", items(_of(rest, "moved")), True),
         ),
     )
-
-
-def better(change: Change, target: str) -> bool:
-    """Whether the target is better off: something is admitted or harmless that was not, or a loss is gone."""
-    old, new = change.old, change.new
-    if old is None:
-        return False
-    if new is None:
-        return old.effect != "none"
-    admitted = old.verdict.get(target) != "admit" and new.verdict.get(target) == "admit"
-    return (admitted and new.effect == "none") or new.gravity > old.gravity
 
 
 def title(releases: Iterable[Release]) -> str:
