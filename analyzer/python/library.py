@@ -1000,6 +1000,8 @@ def _models() -> dict[str, Any]:
         "argparse.Namespace": Builtin("Namespace", _namespace),
         "enum.auto": Builtin("auto", _auto),
         "typing.cast": Builtin("cast", _cast),
+        "object.__getattribute__": Builtin("getattr", _getattr),
+        "object.__setattr__": Builtin("setattr", _setattr),
         "itertools.product": Builtin("product", _product),
         "itertools.chain": Builtin("chain", _chain),
         "dataclasses.field": Builtin("field", _field),

@@ -50,6 +50,23 @@ FORMS = {
         def helper(): return deeper() and minor == 0
         def deeper(): return major > 9
     """,
+    "facts behind slots": """
+        import torch
+        def is_new(): return torch.cuda.get_device_capability()[0] >= 10
+        probes = {"is_new": is_new}
+        class Facts:
+            __slots__ = ("_over",)
+            def __init__(self): object.__setattr__(self, "_over", {"is_old": False})
+            def __getattr__(self, name):
+                over = object.__getattribute__(self, "_over")
+                if name in over: return over[name]
+                return probes[name]() if name in probes else None
+            def __setattr__(self, name, value): raise AttributeError(name)
+        facts = Facts()
+        def ask_probe(): return facts.is_new
+        def ask_override(): return facts.is_old
+        def ask_absent(): return facts.other
+    """,
     "decorators": """
         import torch, functools
         major, minor = torch.cuda.get_device_capability()
