@@ -64,16 +64,16 @@ def gates(
     groups: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
     for place in sorted(seen, key=lambda place: (place.deciding.file, place.deciding.line)):
         groups[_group(place)].append(place)
-    counts: dict[tuple[str, str, str], int] = defaultdict(int)
+    counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
     dispatches = _dispatches(groups.values())
     found: list[GuardGate] = []
     ids: dict[Mark, str] = {}
     for group in groups.values():
         gate = _gate(group, archs, target, references)
-        alike = (gate.file, gate.scope, gate.code)
+        alike = (gate.layer, gate.file, gate.scope, gate.code)
         order = counts[alike]
         counts[alike] += 1
-        name = identity("guard", *alike, order)
+        name = identity(*alike, order)
         dispatch = dispatches.get((gate.file, group[0].deciding.group)) if len(group) == 1 else None
         gate = msgspec.structs.replace(gate, id=name, order=order, dispatch=dispatch)
         builds = dict.fromkeys(build for place in group for build, _, _ in place.masks)
@@ -92,7 +92,8 @@ def _group(place: Seen) -> tuple[object, ...]:
     own = place.deciding
     if own.kind == "kernel" or (own.effect in _OWN and place.met):
         return (own.file, own.line)
-    return (own.file, own.code, own.admit, own.unknown, own.effect, own.kind == "", place.met)
+    alike = (own.layer, own.file, own.code, own.admit, own.unknown, own.effect, own.kind == "")
+    return (*alike, place.met)
 
 
 def _gate(group: Sequence[Seen], archs: Sequence[str], target: str, references: Sequence[str]) -> Gate:
@@ -103,7 +104,7 @@ def _gate(group: Sequence[Seen], archs: Sequence[str], target: str, references: 
     loses = own.losses if effect != "none" else ()
     return Gate(
         id="",
-        layer="guard",
+        layer=own.layer,
         file=own.file,
         line=own.line,
         end_line=own.end_line,
@@ -112,7 +113,7 @@ def _gate(group: Sequence[Seen], archs: Sequence[str], target: str, references: 
         code=own.code,
         verdict=verdict,
         effect=effect,
-        silent=effect not in ("none", "raises"),
+        silent=effect not in ("none", "raises", "illegal_instruction"),
         specialised=_specialised(verdict, target, references),
         falls_back_to=own.falls_back_to if effect != "none" else None,
         loses=loses,

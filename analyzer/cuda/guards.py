@@ -12,7 +12,7 @@ from analyzer.cuda.functions import Definition
 from analyzer.cuda.losses import GRAVITY, Guarded, Guards, Stoppers
 from analyzer.cuda.program import Reader, ReadFile, execution_kind
 from analyzer.cuda.source import Macro
-from analyzer.model import Effect, Loss, Step
+from analyzer.model import Effect, Layer, Loss, Step
 
 MacroRows = tuple[tuple[str, Macro], ...]
 
@@ -43,6 +43,7 @@ class Draft:
     falls_back_to: str | None
     message: str | None
     because: tuple[Step, ...]
+    layer: Layer = "guard"
 
     @property
     def gravity(self) -> tuple[int, int]:

@@ -17,7 +17,15 @@ from analyzer.model import Effect, Loss
 Macros = Mapping[str, Sequence[tuple[str, Macro]]]
 
 #: From the gravest to the mildest, for the choice among several references.
-GRAVITY: tuple[Effect, ...] = ("raises", "empty_kernel", "lost_sync", "excluded", "degraded", "none")
+GRAVITY: tuple[Effect, ...] = (
+    "raises",
+    "illegal_instruction",
+    "empty_kernel",
+    "lost_sync",
+    "excluded",
+    "degraded",
+    "none",
+)
 _ERROR = re.compile(r"\s*#\s*error\b\s*(.*)", re.DOTALL)
 _STATIC_ASSERT = re.compile(r"\b(?:static_assert|_Static_assert)\s*(?=\()")
 _FALSE = re.compile(r"\s*\(\s*(?:false|0)\s*[,)]")

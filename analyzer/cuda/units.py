@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from analyzer.archs import Spelling, find
+from analyzer.cuda import isa
 from analyzer.cuda.activity import Configuration, FileActivity, Unit
 from analyzer.cuda.directives import FileDirectives, facts
 from analyzer.cuda.exported import Function, Reached, Way, reached
@@ -184,30 +185,35 @@ class Analysis:
         self.memory = Memory()
         self.reader = Reader(self.sources.load)
         self.finder = Finder(self.reader, settings.bits)
-        self.seen: dict[FileActivity, list[ReadFile]] = {}
+        self.seen: dict[tuple[FileActivity, tuple[int, ...]], list[ReadFile]] = {}
         self.units: dict[tuple[object, ...], Unit] = {}
-        self.results: dict[tuple[tuple[FileActivity, ...], ...], BuildResult] = {}
+        self.isa = isa.Finder(self.reader, settings.bits, self._link)
+        self.results: dict[tuple[object, ...], BuildResult] = {}
 
     def build(self, build: BuildUnits) -> BuildResult:
         """The result of a build."""
         units, absent = self._walk(build)
-        key = tuple(tuple(unit.files.values()) for unit in units)
+        spelled = tuple(build.spelled(arch) for arch in self.settings.archs)
+        key = (spelled, tuple(tuple(unit.files.values()) for unit in units))
         if key not in self.results:  # builds often differ in what only the linker sees
-            self.results[key] = self._analyse(units)
+            self.results[key] = self._analyse(units, spelled)
         known = self.results[key]
         return replace(known, name=build.name, unresolved=(*absent, *known.unresolved))
 
-    def _analyse(self, units: Sequence[Unit]) -> BuildResult:
+    def _analyse(self, units: Sequence[Unit], spelled: Sequence[Spelling]) -> BuildResult:
         """What these units tell, as the result of a build without a name."""
-        drafts = self.finder.guards(units)
+        illegal, unresolved = self.isa.drafts(units, spelled)
+        drafts = (*self.finder.guards(units), *illegal)
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
-        exports = reached(self._link(units), spans) if units else ()
+        bits = self.settings.bits
+        program = self._link(units, (bits.device + 1, *bits.references, bits.target))
+        exports = reached(program, spans) if units else ()
         dependent: dict[Mark, int] = {}
-        unresolved: list[Unresolved] = []
+        told = list(unresolved)
         for unit in units:
-            unresolved += [Unresolved(m.file, m.line, m.header, "not in the tree") for m in unit.missing]
+            told += [Unresolved(m.file, m.line, m.header, "not in the tree") for m in unit.missing]
             for activity in unit.files.values():
                 for place, taken in self._dependent(activity):
                     dependent[place] = dependent.get(place, 0) | taken
@@ -217,7 +223,7 @@ class Analysis:
             exports,
             tuple(dict.fromkeys(path for unit in units for path in unit.files)),
             dependent,
-            tuple(unresolved),
+            tuple(told),
         )
 
     def _dependent(self, activity: FileActivity) -> list[tuple[Mark, int]]:
@@ -268,19 +274,18 @@ class Analysis:
         device = (device_pass(build.spelled(arch), build.asked(arch), cuda=release) for arch in archs)
         return [*device, host]
 
-    def _link(self, units: Sequence[Unit]) -> Program:
-        """The units as host, references and target compile them: whatever any of these passes can run."""
-        bits = self.settings.bits
-        passes = (bits.device + 1, *bits.references, bits.target)
+    def _link(self, units: Sequence[Unit], passes: Sequence[int]) -> Program:
+        """The units as these passes compile them: whatever any of them can run."""
         activities = dict.fromkeys(activity for unit in units for activity in unit.files.values())
         return Program(file for activity in activities for file in self._seen(activity, passes))
 
     def _seen(self, activity: FileActivity, passes: Sequence[int]) -> list[ReadFile]:
         """The file as each of these passes compiles it."""
-        if activity not in self.seen:
+        key = activity, tuple(passes)
+        if key not in self.seen:
             files = (self.reader.file(activity.path, activity.inactive(bit)) for bit in passes)
-            self.seen[activity] = list({id(file): file for file in files}.values())
-        return self.seen[activity]
+            self.seen[key] = list({id(file): file for file in files}.values())
+        return self.seen[key]
 
 
 def analyse(
