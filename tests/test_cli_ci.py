@@ -17,8 +17,10 @@ from analyzer import cli, model
 from analyzer import scan as pipeline
 from analyzer.ci.known import Known
 from analyzer.report import schema
+from analyzer.tree.files import open_tree
 from tests.ci.gates import known, report
 from tests.report.sample import REPORT
+from tests.tree.test_fetch import add
 
 Run = Callable[..., int]
 OLD = [known("old()"), known("fine()", "sm_120"), known("listed=[9]", scope="build")]
@@ -243,6 +245,37 @@ def test_history_of_saved_reports(place: Path, capsys: pytest.CaptureFixture[str
     heights = [float(h) for h in re.findall(r'height="([0-9.]+)" class', page)]
     assert 220.0 in heights
     assert "| 0.5.9 | 2 | 1 |" in Path("h.md").read_text()
+
+
+def test_history_of_releases_scans_each_once(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = place / "index"
+    index.mkdir()
+    for version in ("1.0", "1.1", "2.0"):
+        add(index, "lib", version)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+    scans: list[str] = []
+
+    def scan(options: pipeline.ScanOptions, progress: object) -> model.Report:
+        (found,) = open_tree(options.root).inputs
+        scans.append(found.version)
+        return report(*(OLD if found.version == "1.0" else NEW), inputs=(found,))
+
+    monkeypatch.setattr(pipeline, "scan", scan)
+    assert cli.run(["history", "lib", "--last", "2", "-q"]) == 0
+    assert cli.run(["history", "lib", "--last", "3", "-q"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[-3:]]
+    assert [(row[0], row[-2:]) for row in rows] == [
+        ("1.0", ["0", "2"]),  # nothing to compare with: the last number is that of the layer
+        ("1.1", ["2", "1"]),
+        ("2.0", ["0", "0"]),
+    ]
+    assert scans == ["1.1", "2.0", "1.0"]
+    assert "cannot list the releases of absent" in failure(capsys, "history", "absent", "-q")
 
 
 def test_config_shows_where_values_come_from(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
