@@ -225,6 +225,9 @@ class Unresolved(Value, frozen=True, order=True):
     line: int
     what: str
     why: str
+    # Beyond the contract's floor.
+    blocks: int = 1
+    """How many conditions stay undecided for it."""
 
 
 class FileFacts(Value, frozen=True, order=True):

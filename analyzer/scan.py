@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -333,9 +333,17 @@ def _coverage(
             partly_parsed=len(damaged),
             skipped=tuple(sorted(skipped)),
         ),
-        unresolved=tuple(sorted({*python.unresolved, *cuda.unresolved, *compiled.unresolved, *unbuilt})),
+        unresolved=_by_reason({*python.unresolved, *cuda.unresolved, *compiled.unresolved, *unbuilt}),
         read=rows,
     )
+
+
+def _by_reason(places: Iterable[Unresolved]) -> tuple[Unresolved, ...]:
+    """What is not understood, grouped by reason: what most conditions wait for comes first."""
+    weights: dict[str, int] = {}
+    for place in places:
+        weights[place.why] = weights.get(place.why, 0) + place.blocks
+    return tuple(sorted(places, key=lambda place: (-weights[place.why], place.why, place)))
 
 
 def evaluate(names: Sequence[str], options: ScanOptions) -> dict[str, dict[str, Any]]:

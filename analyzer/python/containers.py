@@ -10,6 +10,7 @@ from analyzer.python.heap import loosen
 from analyzer.python.values import (
     Builtin,
     Dict,
+    Environment,
     Free,
     List,
     Raised,
@@ -443,3 +444,4 @@ METHODS: dict[type, dict[str, Method]] = {
         },
     },
 }
+METHODS[Environment] = METHODS[Dict]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from analyzer.python import device, imports, library
+from analyzer.python import device, flow, imports, library
 from analyzer.python.values import (
     Accessor,
     Bound,
@@ -18,6 +18,7 @@ from analyzer.python.values import (
     Choice,
     Class,
     Dict,
+    Environment,
     Export,
     External,
     Free,
@@ -39,9 +40,11 @@ from analyzer.python.values import (
     Value,
     combine,
     hashable,
+    if_set,
     is_constant,
     join,
     lift,
+    optional,
     plain,
     same,
     truth,
@@ -480,12 +483,54 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
     """``and``/``or`` by Kleene's logic: what is certain wins over what is open, on whichever side."""
     stop = Truth.FALSE if isinstance(node.op, ast.And) else Truth.TRUE
-    sources: list[Provenance | None] = []
-    open_values: list[Value] = []
     operands: list[tuple[ast.expr, Value]] = []
+    result = _operands(m, node.values, frame, stop, [], operands)
+    if optional(result) and len(operands) < len(node.values):
+        result = _with_options(m, node, frame, stop, operands, result)
+    asked = if_set(result)
+    gate = m.recorder.decision(m, frame, node, "bool", asked, node, operands)
+    if gate is None:
+        return result
+    if asked is not result:
+        key = Value(asked.data, gate)
+        return Value(result.data, Provenance(Origin.OPTION, (), frame.site(node), key=key))
+    return Value(result.data, gate)
+
+
+def _with_options(
+    m: Machine,
+    node: ast.BoolOp,
+    frame: Frame,
+    stop: Truth,
+    operands: list[tuple[ast.expr, Value]],
+    result: Value,
+) -> Value:
+    """What ends at an option that is not set, with what it would be if it were."""
+    found: list[Value] = []
+
+    def rest() -> None:
+        option = Value(Free("an option that is not set", True))
+        found.append(_operands(m, node.values[len(operands) :], frame, stop, [option], operands))
+
+    flow.suppose(m, frame, node, rest)
+    if not found or not found[0].tainted:
+        return result
+    return Value(result.data, Provenance(Origin.OPTION, (), frame.site(node), key=found[0]))
+
+
+def _operands(
+    m: Machine,
+    nodes: list[ast.expr],
+    frame: Frame,
+    stop: Truth,
+    open_values: list[Value],
+    operands: list[tuple[ast.expr, Value]],
+) -> Value:
+    """The value of ``and``/``or`` over some operands, after others that are open."""
+    sources: list[Provenance | None] = []
     certain: Value | None = None
     last = Value(None)
-    for operand in node.values:
+    for operand in nodes:
         try:
             with m.perhaps() if open_values else nullcontext():
                 value = m.evaluate(operand, frame)
@@ -519,8 +564,7 @@ def _boolean(m: Machine, node: ast.BoolOp, frame: Frame) -> Value:
         result = (
             Value(unknown.data, source) if unknown is not None else _open(stop, open_values, last, source)
         )
-    gate = m.recorder.decision(m, frame, node, "bool", result, node, operands)
-    return Value(result.data, gate) if gate is not None else result
+    return result
 
 
 def _open(stop: Truth, open_values: list[Value], last: Value, source: Provenance | None) -> Value:
@@ -533,10 +577,13 @@ def _open(stop: Truth, open_values: list[Value], last: Value, source: Provenance
 
 def _conditional(m: Machine, node: ast.IfExp, frame: Frame) -> Value:
     test = as_condition(m, m.evaluate(node.test, frame), frame.site(node.test))
-    gate = m.recorder.decision(m, frame, node.test, "ifexp", test, node) or test.source
+    gate = m.recorder.decision(m, frame, node.test, "ifexp", if_set(test), node) or test.source
     found = truth(test)
     if found is Truth.TRUE or found is Truth.FALSE:
         side = node.body if found is Truth.TRUE else node.orelse
+        if optional(test):
+            skipped = node.orelse if found is Truth.TRUE else node.body
+            flow.suppose(m, frame, node, lambda: m.evaluate(skipped, frame))
         with m.controlled(gate):
             value = m.evaluate(side, frame)
         return value.derived(gate)
@@ -633,6 +680,8 @@ def _compared(
         return Value(known is isinstance(op, ast.Is), source)
     if isinstance(op, (ast.In, ast.NotIn)):
         found = _contains(m, right, left, site)
+        if isinstance(right.data, Environment) and isinstance(left.data, str) and found is False:
+            source = combine(source, Provenance(Origin.OPTION, (), site, left.data))
         if isinstance(found, Value):
             inside = truth(found)
             if inside is Truth.UNKNOWN:

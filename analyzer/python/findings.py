@@ -91,6 +91,8 @@ class Findings:
     variables: dict[str, tuple[Site, str]] = field(default_factory=dict)
     locals: dict[tuple[str, Site], str] = field(default_factory=dict)
     """Local names that are bound to an answer of the device, by assignment, with its truth."""
+    beyond: dict[Key, Truth] = field(default_factory=dict)
+    """What conditions would be that were not reached, since an earlier one of their chain held."""
     expressions: dict[str, set[Key]] = field(default_factory=dict)
     unresolved: tuple[tuple[Site, str, str], ...] = ()
     passed: frozenset[tuple[str, int]] = frozenset()
@@ -139,6 +141,7 @@ def collect(survey: Survey, arch: str) -> Findings:
         found.answers[place] = _answer(decision, texts, raised)
         found.statics[place] = _static(decision, survey)
         found.expressions.setdefault(decision.site.file, set()).add(decision.key)
+    found.beyond = dict(observer.beyond)
     found.calls = tuple(observer.calls)
     found.functions = dict(observer.functions)
     for (module, qualname), walked in survey.walked.items():

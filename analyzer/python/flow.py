@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analyzer.python import expressions, stores
 from analyzer.python.heap import Place, Trail, Way, join_states, loosen, table
@@ -31,7 +31,9 @@ from analyzer.python.values import (
     Value,
     born,
     combine,
+    if_set,
     join,
+    optional,
     same,
     truth,
 )
@@ -83,18 +85,74 @@ ROUNDS = 3
 def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
     """``if``: one side if the test is known, else both."""
     test = expressions.as_condition(m, m.evaluate(node.test, frame), frame.site(node.test))
-    gate = m.recorder.decision(m, frame, node.test, "if", test, node) or test.source
+    gate = m.recorder.decision(m, frame, node.test, "if", if_set(test), node) or test.source
     found = truth(test)
     sides = (node.body, node.orelse)
     if found is Truth.TRUE or found is Truth.FALSE:
         taken, skipped = sides if found is Truth.TRUE else sides[::-1]
+        if optional(test):
+            suppose(m, frame, node, _under(m, skipped, frame, gate, node))
+            gate = test.source
+        if found is Truth.TRUE and gate is not None and gate.door:
+            _pass_over(m, frame, node)
         outcome = _under(m, taken, frame, gate, node)()
-        if outcome is Outcome.NORMAL and gate is not None and gate.door:
-            _mark_untouched(skipped, frame, gate)
+        if outcome is Outcome.NORMAL and gate is not None and (gate.door or gate.option):
+            if gate.door:
+                _mark_untouched(skipped, frame, gate)
             if leaves(skipped) and not raises(skipped):
                 m.control.append(Provenance(Origin.CONTROL, (gate,), what=returning(skipped)))
         return outcome
     return fork(m, [_under(m, side, frame, gate, node) for side in sides], frame, gate, found)
+
+
+def _pass_over(m: Machine, frame: Frame, node: ast.If) -> None:
+    """Tell what the later conditions of a chain would be, of which this one held."""
+    later = node.orelse
+
+    def ask(link: ast.If) -> None:
+        m.beyond = True
+        try:
+            value = expressions.as_condition(m, m.evaluate(link.test, frame), frame.site(link.test))
+        finally:
+            m.beyond = False
+        m.recorder.passed_over(frame, link.test, value)
+
+    while len(later) == 1 and isinstance(later[0], ast.If):
+        suppose(m, frame, later[0].test, partial(ask, later[0]))
+        later = later[0].orelse
+
+
+#: Steps that are spent on what is not reached, or only with an option that is not set.
+SUPPOSED = 2500
+
+
+def suppose(m: Machine, frame: Frame, node: ast.AST, run: Callable[[], object]) -> None:
+    """Run what is not reached, or only if an environment variable is set that is not, for what is seen there.
+
+    Nothing that it does lasts. Each place is run once for each walk of the function that holds it; in
+    functions that are followed by a call, not at all.
+    """
+    name = frame.module.source.name
+    if node in frame.supposed or not m.roots or m.roots[-1] != (name, frame.qualname):
+        return
+    frame.supposed.add(node)
+    start, frame.scope.names = frame.scope.names, dict(frame.scope.names)
+    lists: list[list[Any]] = [frame.returns, *frame.trails, *m.heap.trails, m.heap.pending]
+    lists += [ended for loop in frame.loops for ended in (loop.broken, loop.continued)]
+    lengths = [len(found) for found in lists]
+    saved = m.may_raise, m.may_lack, m.limit, m.steps, frame.result
+    m.limit = min(m.limit, m.steps + SUPPOSED)
+    begun = m.heap.mark()
+    try:
+        run()
+    except (Raised, m.budget):
+        pass
+    finally:
+        for found, length in zip(lists, lengths, strict=True):
+            del found[length:]
+        m.heap.undo(begun, frame.scope)
+        frame.scope.names = start
+        m.may_raise, m.may_lack, m.limit, m.steps, frame.result = saved
 
 
 def mark(body: list[ast.stmt], owner: ast.stmt) -> int:
@@ -122,12 +180,12 @@ def _under(m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | No
         return outcome
 
     def run() -> Outcome:
-        if gate is None or not gate.door:
+        if gate is None or not (gate.door or gate.option):
             return m.execute(body, frame)
         inside = returning(body)
         with m.controlled(gate, inside):
             outcome = m.execute(body, frame)
-        if inside and outcome is Outcome.NORMAL:
+        if inside and outcome is Outcome.NORMAL and gate.door:
             _mark_names(stored_in(body)[0], frame, gate)
         return outcome
 

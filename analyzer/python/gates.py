@@ -69,6 +69,9 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     decisions = sort(found)
     drafts: list[PythonGate] = []
     arguments: dict[Site, list[Merged]] = defaultdict(list)
+    links: dict[str | None, list[Merged]] = defaultdict(list)
+    for item in decisions.kept.values():
+        links[_dispatch(item.static)].append(item)
     for item in decisions.own:
         if item.place[1] is None:
             uses = [
@@ -76,7 +79,8 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
                 for place in sorted(decisions.forwarded.get(item.place[0], ()), key=place_key)
                 if place in decisions.kept
             ]
-            drafts += _plain_gate(item, uses, question)
+            taken = _taken_before(item, links[_dispatch(item.static)], question)
+            drafts += _plain_gate(item, uses, taken, question)
     for place, item in decisions.kept.items():
         if place[1] is not None:
             arguments[place[1]].append(item)
@@ -103,8 +107,11 @@ def _unresolved(own: Sequence[Merged], question: Question) -> tuple[Unresolved, 
             site, code = item.static.site, item.static.shape.code
             found.add(Unresolved(site.file, site.line, code[:200], answer.why or "not decided"))
     told = question.found.get(question.target)
+    passed = [item.static for item in own if question.target not in item.answers]
     for site, what, why in told.unresolved if told is not None else ():
-        found.add(Unresolved(site.file, site.line, what, why))
+        # Conditions that were met elsewhere, in the function or the module that was not run to its end.
+        waiting = sum(what in (static.function, static.module) for static in passed)
+        found.add(Unresolved(site.file, site.line, what, why, waiting))
     return tuple(sorted(found))
 
 
@@ -195,7 +202,23 @@ def _says_nothing(verdict: Mapping[str, Verdict]) -> bool:
 # Gates.
 
 
-def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> list[PythonGate]:
+def _taken_before(item: Merged, links: Sequence[Merged], question: Question) -> Merged | None:
+    """The condition of the same chain that keeps the target from this one, where none else takes its side."""
+    target = question.target
+    if not item.static.shape.chain or target in item.answers or target not in question.found:
+        return None
+    for link in reversed(links):
+        answer = link.answers.get(target)
+        if link.place[0] < item.place[0] and answer is not None and answer.outcome is Truth.TRUE:
+            others = (link.answers.get(arch) for arch in question.references)
+            shared = any(other is not None and _takes(other.outcome, True) for other in others)
+            return None if shared or _raising(link, True, question) else link
+    return None
+
+
+def _plain_gate(
+    item: Merged, uses: Sequence[Merged], taken: Merged | None, question: Question
+) -> list[PythonGate]:
     """The gate at a decision, if it tells architectures apart."""
     static, shape, target = item.static, item.static.shape, question.target
     raising = {side: _raising(item, side, question) for side in (True, False)}
@@ -213,6 +236,12 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
     if shape.told and not instead.leaves:
         instead = replace(instead, announces=True)
     effect, silent, specialised, falls_back = _effect(item, verdict, instead, gated, question)
+    if _only_told(inside, outside):
+        effect, silent, falls_back = "none", False, None
+    if taken is not None and question.found[target].beyond.get(item.place[0]) is _outcome(not gated):
+        instead = _settled(taken.static.shape.then, static.site.file, question.found[target])
+        if any(verdict.get(arch) == "admit" for arch in question.references):
+            effect, silent, falls_back = "degraded", not instead.announces, instead.action or None
     message = None
     if effect == "raises":
         answer = item.answers.get(target)
@@ -244,6 +273,17 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
             gate, keys, frozenset(inside.stores), static.reads, static.module, static.scope, function, gated
         )
     ]
+
+
+def _only_told(inside: Side, outside: Side) -> bool:
+    """Whether the two sides differ in nothing but what they tell the user."""
+    if not (inside.tells or outside.tells):
+        return False
+    return all(side.tells or (side.empty and not side.rest) for side in (inside, outside))
+
+
+def _outcome(holds: bool) -> Truth:
+    return Truth.TRUE if holds else Truth.FALSE
 
 
 def _instead_of_uses(uses: Sequence[Merged], question: Question) -> Side:

@@ -25,6 +25,7 @@ from analyzer.python.values import (
     Choice,
     Class,
     Dict,
+    Environment,
     External,
     Factory,
     Free,
@@ -89,6 +90,8 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     data = value.data
     if isinstance(data, Super):
         return _super_attribute(m, data, name, site)
+    if isinstance(data, Environment) and name == "get":
+        return Value(Builtin("getenv", _getenv))
     if isinstance(data, (List, Dict, Set)):
         from analyzer.python import containers
 
@@ -711,12 +714,15 @@ def _getenv(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     if not isinstance(key.data, str):
         return Value(Free("an environment variable"))
     given = dict(m.host.environment)
-    return Value(given[key.data]) if key.data in given else default
+    if key.data in given:
+        return Value(given[key.data])
+    return default.derived(Provenance(Origin.OPTION, (), site, key.data))
 
 
 def environment(m: Machine) -> Value:
     """``os.environ``: what the user gave, and nothing else."""
-    return lift(dict(m.host.environment))
+    items = {name: (Value(name), Value(text)) for name, text in m.host.environment}
+    return Value(Environment(items, m.depth))
 
 
 def _find_spec(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:

@@ -74,6 +74,8 @@ class Frame:
     """For each open ``try``: the names bound in it, with the values before and after."""
     produced: List | None = None
     """What a generator has yielded."""
+    supposed: set[ast.AST] = field(default_factory=set)
+    """Places at which it was looked what an option would bring that is not set."""
     given: bool = False
     """Some argument that the function was called with carries a device answer."""
 
@@ -117,6 +119,9 @@ class Recorder(Protocol):
     def bound(self, m: Machine, frame: Frame, node: ast.Assign, value: Value) -> None:
         """A local name was bound to a value that a device answer has a part in."""
 
+    def passed_over(self, frame: Frame, node: ast.AST, test: Value) -> None:
+        """A condition was not reached, since an earlier one of its chain held; this is what it would be."""
+
     def stored(self, name: str) -> None:
         """An attribute of that name was given a device answer."""
 
@@ -148,6 +153,8 @@ class Machine:
         self.passed: set[tuple[str, int]] = set()
         self.failed: dict[tuple[str, int], str] = {}
         """Sides of decisions (file and mark) that ended without raising; that raised, with the message."""
+        self.beyond = False
+        """Something is evaluated that is not reached: no decision is recorded."""
         self.roots: list[tuple[str, str]] = []
         """The modules and walked functions that are being run, outermost first."""
         self.calls = 0
@@ -316,7 +323,7 @@ class Machine:
     @contextmanager
     def controlled(self, source: Provenance | None, what: str = "") -> Iterator[None]:
         """Run under a decision of that provenance; ``what``: see :data:`~analyzer.python.values.REST`."""
-        if source is None or not source.door:
+        if source is None or not (source.door or source.option):
             yield
             return
         self.control.append(Provenance(Origin.CONTROL, (source,), what=what))

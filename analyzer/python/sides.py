@@ -25,7 +25,8 @@ class Side:
     raises with; ``stores``: attributes that it assigns; ``answers``: it only returns false or nothing.
     ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
     at once, two by the test at ``asks`` (line and column). ``rest``: it is what follows a side that leaves.
-    ``regrets``: it tells the user that something is left out or replaced.
+    ``regrets``: it tells the user that something is left out or replaced. ``tells``: it does nothing but that
+    or the like.
     """
 
     empty: bool = False
@@ -40,6 +41,7 @@ class Side:
     answers: bool = False
     rest: bool = False
     regrets: bool = False
+    tells: bool = False
     branches: tuple[Side, ...] = ()
     asks: tuple[int, int] | None = None
 
@@ -209,6 +211,7 @@ def side(body: list[ast.stmt], owner: ast.stmt, following: list[ast.stmt] | None
         mark=mark,
         answers=_answers(body),
         regrets=_regretting(body),
+        tells=all(_is_announcement(statement) for statement in body),
         branches=branches,
         asks=_test(first) if branches else None,
     )

@@ -33,6 +33,7 @@ class Origin(Enum):
 
     DOOR = "door"  # a device answer: what it is called
     TOOLKIT = "toolkit"  # the toolkit's version: decides, but is no device answer
+    OPTION = "option"  # an environment variable that is not set; key: see :func:`if_set`
     PLACE = "place"  # a line through which the value went
     ARGUMENT = "argument"  # an expression given for a parameter; key: the call
     CHECK = "check"  # a device answer compared with an argument; key: its node; what: whether it is among it
@@ -52,11 +53,12 @@ class Provenance:
     """Where a value comes from: a directed acyclic graph back to the doors.
 
     ``door``: a device answer is among its sources. ``direct``: one is by value, not only because a
-    decision was taken under which the value was stored.
+    decision was taken under which the value was stored. ``option``: an environment variable that is not set
+    is among them.
     ``checks``: arguments with which a device answer was compared inside the call that they were given to.
     """
 
-    __slots__ = ("checks", "direct", "door", "key", "kind", "parents", "site", "what", "written")
+    __slots__ = ("checks", "direct", "door", "key", "kind", "option", "parents", "site", "what", "written")
 
     def __init__(
         self,
@@ -68,6 +70,7 @@ class Provenance:
         written: Any = None,
     ) -> None:
         self.door: bool
+        self.option: bool
         self.direct: bool
         self.checks: tuple[Provenance, ...]
         self.written = written
@@ -78,6 +81,7 @@ class Provenance:
         self.what = what
         self.key = key
         self.door = kind is Origin.DOOR or any(p.door for p in parents)
+        self.option = kind is Origin.OPTION or any(p.option for p in parents)
         self.direct = kind is Origin.DOOR or (kind is not Origin.CONTROL and any(p.direct for p in parents))
         checks: tuple[Provenance, ...] = ()
         if kind is Origin.CHECK:
@@ -195,6 +199,12 @@ class Dict:
         self.items = items
         self.depth = depth
         self.open = open
+
+
+class Environment(Dict):
+    """The environment variables that are given; others may be set by the user."""
+
+    __slots__ = ()
 
 
 class Set:
@@ -378,6 +388,19 @@ CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), 
 def is_constant(data: Data) -> bool:
     """A plain Python value that may be computed with."""
     return isinstance(data, CONSTANTS)
+
+
+def optional(value: Value) -> bool:
+    """Whether an environment variable that is not set decides a value, and no answer of the device."""
+    return value.source is not None and value.source.option and not value.source.door
+
+
+def if_set(value: Value) -> Value:
+    """What a condition would be if the variables were set that are not, where that is known."""
+    source = value.source
+    if source is not None and source.kind is Origin.OPTION and isinstance(source.key, Value):
+        return source.key
+    return value
 
 
 def undecided(data: Data) -> bool:

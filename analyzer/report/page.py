@@ -187,11 +187,11 @@ class Page:
 
     @cached_property
     def unresolved(self) -> list[tuple[str, list[Unresolved]]]:
-        """Undecided places by reason, the most frequent reason first."""
+        """Undecided places by reason, what blocks most conditions first."""
         groups: dict[str, list[Unresolved]] = {}
         for place in self.report.coverage.unresolved:
             groups.setdefault(" ".join(place.why.split()), []).append(place)
-        return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+        return sorted(groups.items(), key=lambda item: (-sum(one.blocks for one in item[1]), item[0]))
 
     # Paths
 

@@ -25,6 +25,7 @@ _LINE = {"type": "integer", "minimum": 1}
 _BEYOND_CONTRACT = {
     "Gate": {"message", "order", "parts", "admits", "negated", "in_tests"},
     "Predicate": {"end_line"},
+    "Unresolved": {"blocks"},
     "Coverage": {"read"},
 }
 #: Mappings from an architecture, by type and field.

@@ -90,6 +90,8 @@ def by_layer(report: Report) -> dict[Layer, dict[Severity, int]]:
 
 
 def unresolved_reasons(report: Report) -> list[tuple[str, int]]:
-    """Why places stayed undecided and how often, most frequent first."""
-    counts = Counter(" ".join(place.why.split()) for place in report.coverage.unresolved)
+    """Why conditions stayed undecided and how many did, what blocks most first."""
+    counts: Counter[str] = Counter()
+    for place in report.coverage.unresolved:
+        counts[" ".join(place.why.split())] += place.blocks
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -83,7 +83,10 @@ class Silent:
         return None
 
     def bound(self, *_: Any) -> None:
-        pass
+        return None
+
+    def passed_over(self, *_: Any) -> None:
+        return None
 
     def stored(self, *_: Any) -> None:
         return None

@@ -90,3 +90,34 @@ def configure(values):
 def by_setting(x):
     if is_sm100() and SETTINGS["fusion"]:  # gate: runtime excluded silent | admit 10.* | gets x.fused()
         x.fused()
+
+
+def later_link(x):
+    if is_sm120():  # gate: runtime none specialised | admit 7.5 8.* 9.0 10.* 11.0 12.1 | gets x.other()
+        return x.small()
+    elif is_sm100():  # gate: runtime degraded silent | admit 10.* | instead x.small() | gets x.wide()
+        return x.wide()
+    return x.other()
+
+
+def later_bound(x):
+    major = torch.cuda.get_device_capability()[0]
+    if major == 12:  # gate: runtime none specialised | admit 7.5 8.* 9.0 10.* 11.0 | gets x.wide()
+        return x.small()
+    elif major >= 9:  # gate: runtime none | admit 9.0 10.* 11.0 | gets x.wide()
+        return x.wide()
+    return x.other()
+
+
+def later_shared(x):
+    if is_sm100() or is_sm120():  # gate: runtime none | admit 10.* 12.0 | gets x.small()
+        return x.small()
+    elif is_sm90():  # gate: runtime none | admit 9.0 | gets x.wide()
+        return x.wide()
+    return x.other()
+
+
+def only_told(x, log):
+    if not is_sm100():  # gate: runtime none | admit 10.*
+        log.warning("slower than elsewhere")
+    return x
