@@ -40,6 +40,7 @@ from analyzer.python.values import (
     combine,
     is_constant,
     join,
+    undecided,
 )
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def _call_external(
     return Value(External(path), callee.source)
 
 
+_RECURSION = "recursion is not followed further"
 _HARMLESS = frozenset(["logging.getLogger()"])
 
 
@@ -139,7 +141,8 @@ def call_function(
     )
     if repeated >= 2 or len(m.stack) >= m.call_limit:
         source = combine(*(value.source for value in [*args, *keywords.values()] if value.tainted))
-        return m.unknown("recursion is not followed further", site, source)
+        m.recursive.add(function.node)
+        return m.unknown(_RECURSION, site, source)
     key = _key(function, args, keywords, rest) if _settled(m, function) else None
     known = m.results.get(key)
     if known is not None and known[0] == m.heap.version:
@@ -156,12 +159,18 @@ def call_function(
     frame.given = tainted
     bind_arguments(m, function, frame, args, keywords, rest, site)
     result = _within(m, function, frame, steps)
+    if not repeated and function.node in m.recursive and undecided(result.data) and _direct(result):
+        result = m.unknown(_RECURSION, site, result.source)  # an answer is in it: more of it may be beyond
     if result.source is not None and (result.source.checks or result.tainted):
         result = Value(result.data, Provenance(Origin.RETURN, (result.source,), None, "", key=number))
     note_maker(function, result)
     if key is not None and _shareable(result) and m.heap.version == version:
         m.results[key] = (version, given, result)
     return result
+
+
+def _direct(value: Value) -> bool:
+    return value.source is not None and value.source.direct
 
 
 def _settled(m: Machine, function: Function) -> bool:

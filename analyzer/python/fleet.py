@@ -104,8 +104,10 @@ def _run(
     steps = itertools.count(1)
     known: Names = (frozenset(), frozenset(), frozenset())
     chosen: frozenset[Defined] = frozenset()
-    for _, (found, telling) in workers.each(_explore, [(arch,) for arch in first]):
+    unfinished: frozenset[Defined] = frozenset()
+    for (arch,), (found, telling, cut) in workers.each(_explore, [(arch,) for arch in first]):
         known, chosen = _union(known, found), chosen | telling
+        unfinished |= cut if arch == target else frozenset()
         progress(next(steps), total)
     surveyed: dict[str, Surveyed] = {}
     pending = list(references)
@@ -120,7 +122,9 @@ def _run(
         pending = [arch for arch in references if surveyed[arch].names[:2] != known[:2]]
     chosen = chosen.union(*(result.telling for result in surveyed.values()))
     others = [arch for arch in names if arch not in surveyed]
-    for (arch, *_), result in workers.each(_survey, [(arch, known, chosen) for arch in others]):
+    # What is given up on the target is told even if no decision was seen before that.
+    tasks = [(arch, known, chosen | unfinished if arch == target else chosen) for arch in others]
+    for (arch, *_), result in workers.each(_survey, tasks):
         surveyed[arch] = result
         progress(next(steps), total)
     return {arch: surveyed[arch].told for arch in names}
@@ -164,13 +168,13 @@ def _new(arch: str) -> tuple[Survey, Interest]:
     return Survey(machine, observer), _INTEREST[0].fresh()
 
 
-def _explore(arch: str) -> tuple[Names, frozenset[Defined]]:
-    """The names that lead to answers and builds, and the functions that told something."""
+def _explore(arch: str) -> tuple[Names, frozenset[Defined], frozenset[Defined]]:
+    """The names that lead to answers and builds, the functions that told something, and those given up."""
     work, interest = _new(arch)
     survey.run(work, interest, upward=False)
-    telling = survey.telling(work)
+    telling, cut = survey.telling(work), survey.cut(work)
     _dissolve(work)
-    return _names(interest), telling
+    return _names(interest), telling, cut
 
 
 def _names(interest: Interest) -> Names:

@@ -157,6 +157,8 @@ class Machine:
         """Something is evaluated that is not reached: no decision is recorded."""
         self.roots: list[tuple[str, str]] = []
         """The modules and walked functions that are being run, outermost first."""
+        self.recursive: set[ast.AST] = set()
+        """Functions of which some call was not followed, since they were being run."""
         self.calls = 0
         self.holes = False
         """Whether a text with parts that are not known is kept, with :data:`library.HOLE` in their place."""

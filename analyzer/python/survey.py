@@ -228,6 +228,13 @@ def telling(survey: Survey) -> frozenset[Defined]:
     return frozenset(found)
 
 
+def cut(survey: Survey) -> frozenset[Defined]:
+    """The functions whose walk took too many steps."""
+    return frozenset(
+        key for key, walked in survey.walked.items() if walked.value is None and walked.raised is None
+    )
+
+
 def _makes(value: Value) -> bool:
     """Whether a value is, or may be, the description of a build."""
     return any(isinstance(option.data, Instance) and option.data.maker for option in _options(value))
