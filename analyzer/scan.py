@@ -17,9 +17,10 @@ from analyzer.binary.library import mentions
 from analyzer.cuda import units
 from analyzer.graph.link import link
 from analyzer.jit import builds
+from analyzer.jit.extract import Extract, extract
 from analyzer.judge.severity import judged
 from analyzer.model import Coverage, FileFacts, Files, Gate, Predicate, Report, Target, Tool, Unresolved
-from analyzer.python import applied, fleet, gates
+from analyzer.python import fleet, gates
 from analyzer.python.calls import call
 from analyzer.python.device import Host
 from analyzer.python.findings import Findings
@@ -27,7 +28,6 @@ from analyzer.python.machine import Budget, Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.natives import Natives, namespaces, native, operators
 from analyzer.python.observe import Observer
-from analyzer.python.survey import Survey
 from analyzer.python.values import (
     Bound,
     Builtin,
@@ -46,8 +46,14 @@ from analyzer.tree.errors import TreeError
 from analyzer.tree.facts import compute
 from analyzer.tree.files import Tree, open_tree
 from analyzer.tree.requirements import notices, required
+from analyzer.tree.stages import Stage, Stages
 
 Progress = Callable[[str, int, int], None]
+
+_COMMON = ("tree", "archs.py", "data.py", "identity.py", "model.py")
+_PYTHON = Stage("python", ("python", "jit", *_COMMON))
+_CUDA = Stage("cuda", ("cuda", *_COMMON))
+_REPORT = Stage("report")
 
 _TRUTH = frozenset(["true", "false"])
 _TEST_FOLDERS = frozenset(["test", "tests", "testing", "benchmark", "benchmarks"])
@@ -78,30 +84,24 @@ class ScanOptions:
         return tuple(sorted(self.env.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class Extract:
-    """What is taken from each architecture's survey beside its decisions; picklable."""
-
-    builds: dict[str, builds.BuildSeen]
-    applied: dict[str, applied.Applied]
-    parsed: frozenset[str]
-    damaged: frozenset[str]
-
-
-def extract(survey: Survey) -> Extract:
-    """Take what later stages need of a survey."""
-    parsed, damaged = applied.parsed(survey)
-    return Extract(builds.collect(survey), applied.applied(survey), parsed, damaged)
-
-
 def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: None) -> Report:
     """Analyse a tree.
 
     Raises:
         TreeError: the root is missing, holds no Python package, or cannot be read.
     """
-    names = archs.names()
     tree = open_tree(options.root, options.packages)
+    stages = Stages(tree, Cache() if options.cache else None)
+    return stages.keep(
+        _REPORT,
+        ("python", "cuda", "binary"),
+        (options.target, options.references, options.cuda, options.environment),
+        lambda: _scan(tree, stages, options, progress),
+    )
+
+
+def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress) -> Report:
+    names = archs.names()
     compiled = binary.analyse(
         tree,
         options.target,
@@ -114,20 +114,25 @@ def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: N
     index, spellings = _index(tree, options, progress)
     natives = _natives(tree, compiled, spellings)
     task = fleet.Task(index, spellings, options.release, options.environment, extract, natives)
-    told = fleet.run(
-        task,
-        options.target,
-        options.references,
-        names,
-        options.jobs,
-        lambda done, total: progress("Python", done, total),
+    told = stages.keep(
+        _PYTHON,
+        ("python",),
+        (options.target, options.references, options.cuda, options.environment, names, natives),
+        lambda: fleet.run(
+            task,
+            options.target,
+            options.references,
+            names,
+            options.jobs,
+            lambda done, total: progress("Python", done, total),
+        ),
     )
     found = {arch: item.findings for arch, item in told.items()}
     extracts: dict[str, Extract] = {arch: item.extract for arch, item in told.items()}  # type: ignore[misc]
     python = gates.gates(found, options.target, options.references)
     paths = {file.path for file in tree.files}
     plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
-    cuda = _cuda(tree, plans, options, names, paths, progress)
+    cuda = _cuda(tree, stages, plans, options, names, paths, progress)
     drafts = [replace(draft, gate=_finished(draft.gate)) for draft in python.gates]
     guards = {guard.gate.id: judged(guard.gate) for guard in cuda.guards}
     progress("Graph", 0, 1)
@@ -226,6 +231,7 @@ def _natives(tree: Tree, compiled: binary.BinaryGates, words: Mapping[str, froze
 
 def _cuda(
     tree: Tree,
+    stages: Stages,
     plans: Sequence[builds.BuildPlan],
     options: ScanOptions,
     names: Sequence[str],
@@ -246,15 +252,20 @@ def _cuda(
                 plan.build.name, plan.build.sources, tuple(folders), macros, spelling, options.release
             )
         )
-    return units.analyse(
-        wanted,
-        tree.read,
-        paths.__contains__,
-        names,
-        options.target,
-        options.references,
-        options.jobs,
-        lambda done, total: progress("CUDA", done, total),
+    return stages.keep(
+        _CUDA,
+        ("cuda",),
+        (wanted, names, options.target, options.references),
+        lambda: units.analyse(
+            wanted,
+            tree.read,
+            paths.__contains__,
+            names,
+            options.target,
+            options.references,
+            options.jobs,
+            lambda done, total: progress("CUDA", done, total),
+        ),
     )
 
 

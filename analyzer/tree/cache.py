@@ -1,4 +1,4 @@
-"""Facts of files kept between scans, by the hash of the file's content, in the user's cache folder."""
+"""What was computed is kept between scans, by the hash of what it came from, in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -40,11 +40,15 @@ def default_folder() -> Path:
 
 
 @cache
-def fingerprint() -> bytes:
-    """A hash of the program's own code and knowledge: facts computed by another state of it are not used."""
+def fingerprint(code: tuple[str, ...] = ()) -> bytes:
+    """A hash of the program's own code and knowledge: facts computed by another state of it are not used.
+
+    ``code``: the folders and files of the program that count; without any, all of them.
+    """
     digest = hashlib.blake2b(f"{FORMAT} {__version__}".encode(), digest_size=16)
-    code = Path(__file__).resolve().parent.parent
-    for folder, pattern in ((code, "**/*.py"), (data.folder("queries"), "**/*")):
+    program = Path(__file__).resolve().parent.parent
+    patterns = [(program, pattern) for part in code for pattern in (part, f"{part}/**/*.py")]
+    for folder, pattern in (*(patterns or [(program, "**/*.py")]), (data.folder("queries"), "**/*")):
         for path in sorted(path for path in folder.glob(pattern) if path.is_file()):
             digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.digest()
@@ -91,9 +95,12 @@ class Cache:
             with contextlib.suppress(OSError):
                 os.unlink(f"{self._file}{suffix}")
 
-    def get(self, kind: str, digests: Iterable[bytes]) -> dict[bytes, Any]:
-        """The values stored under this kind of fact for contents of these hashes."""
-        wanted = {_key(kind, digest): digest for digest in digests}
+    def get(self, kind: str, digests: Iterable[bytes], code: tuple[str, ...] = ()) -> dict[bytes, Any]:
+        """The values stored under this kind of fact for contents of these hashes.
+
+        ``code``: see :func:`fingerprint`.
+        """
+        wanted = {_key(kind, digest, code): digest for digest in digests}
         found: dict[bytes, Any] = {}
         damaged: list[bytes] = []
         with self._transaction() as connection:
@@ -109,12 +116,12 @@ class Cache:
                         damaged.append(key)
             if connection and (found or damaged):
                 now = _clock(connection) + 1
-                used = [(now, _key(kind, digest)) for digest in found]
+                used = [(now, _key(kind, digest, code)) for digest in found]
                 connection.executemany("UPDATE facts SET used = ? WHERE key = ?", used)
                 connection.executemany("DELETE FROM facts WHERE key = ?", [(key,) for key in damaged])
         return found
 
-    def put(self, kind: str, values: Mapping[bytes, Any]) -> None:
+    def put(self, kind: str, values: Mapping[bytes, Any], code: tuple[str, ...] = ()) -> None:
         """Store values by the hashes of the contents that they were computed from."""
         with self._transaction() as connection:
             if connection is None or not values:
@@ -123,7 +130,7 @@ class Cache:
             rows = []
             for digest, value in values.items():
                 packed = zlib.compress(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), 1)
-                rows.append((_key(kind, digest), packed, zlib.crc32(packed), len(packed), now))
+                rows.append((_key(kind, digest, code), packed, zlib.crc32(packed), len(packed), now))
             connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?)", rows)
             self._trim(connection)
 
@@ -168,8 +175,8 @@ def _clock(connection: sqlite3.Connection) -> int:
     return int(now)
 
 
-def _key(kind: str, digest: bytes) -> bytes:
-    return hashlib.blake2b(fingerprint() + kind.encode() + b"\0" + digest, digest_size=20).digest()
+def _key(kind: str, digest: bytes, code: tuple[str, ...]) -> bytes:
+    return hashlib.blake2b(fingerprint(code) + kind.encode() + b"\0" + digest, digest_size=20).digest()
 
 
 def _parts(keys: list[bytes]) -> Iterator[list[bytes]]:

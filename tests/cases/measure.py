@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from analyzer import scan
+from analyzer.jit.extract import extract
 from analyzer.model import Gate, Predicate
 from analyzer.python import fleet, gates
 from analyzer.python.modules import ModuleIndex
@@ -127,7 +128,7 @@ def _scan(releases: Sequence[Release], targets: Sequence[str]) -> dict[str, Told
         files = [file.path for file in opened.files]
         index = ModuleIndex(files, opened.read, required(opened.packages))
         texts = {file.path: words(opened.read(file.path)) for file in opened.of("python")}
-        task = fleet.Task(index, texts, CUDA, (), scan.extract)
+        task = fleet.Task(index, texts, CUDA, (), extract)
         names = tuple(dict.fromkeys([*OTHERS, *REFERENCES, *targets]))
         seen = fleet.run(task, targets[0], REFERENCES, names, 1)
         found = {arch: item.findings for arch, item in seen.items()}

@@ -129,7 +129,7 @@ def test_cache_is_not_used_by_another_state_of_the_program(
     tree: Tree, tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(tree, tmp_path / "cache")
-    monkeypatch.setattr(cache_module, "fingerprint", lambda: b"another")
+    monkeypatch.setattr(cache_module, "fingerprint", lambda code: b"another")
     run(tree, tmp_path / "cache")
     assert len(calls.read_text()) == 80
 
