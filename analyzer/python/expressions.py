@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from analyzer.python import device, flow, imports, library
+from analyzer.python import device, flow, imports, library, tiles
 from analyzer.python.values import (
     Accessor,
     Bound,
@@ -1042,6 +1042,9 @@ def _dict(m: Machine, node: ast.Dict, frame: Frame) -> Value:
         key = m.evaluate(key_node, frame)
         sources.append(key.source)
         stores.put(m, result, key, value)
+    if tiles.stages() in result.items:
+        entries = {str(key): item.data for key, (_, item) in result.items.items()}
+        m.recorder.table(m, frame, entries, frame.site(node))
     return Value(result, combine(*sources))
 
 

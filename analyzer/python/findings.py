@@ -11,6 +11,7 @@ from analyzer.python import sides
 from analyzer.python.observe import Call, Decision, Key, shown
 from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
+from analyzer.python.tiles import Tiles
 from analyzer.python.values import Origin, Provenance, Site, Truth, Value
 
 #: Places of a ``because`` chain that are kept.
@@ -95,6 +96,7 @@ class Findings:
     """What conditions would be that were not reached, since an earlier one of their chain held."""
     expressions: dict[str, set[Key]] = field(default_factory=dict)
     unresolved: tuple[tuple[Site, str, str], ...] = ()
+    tiles: tuple[Tiles, ...] = ()
     passed: frozenset[tuple[str, int]] = frozenset()
     failed: dict[tuple[str, int], str] = field(default_factory=dict)
     """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
@@ -144,6 +146,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.beyond = dict(observer.beyond)
     found.calls = tuple(observer.calls)
     found.functions = dict(observer.functions)
+    found.tiles = tuple(observer.tiles)
     for (module, qualname), walked in survey.walked.items():
         function = m.defined[module][qualname]
         value = walked.value

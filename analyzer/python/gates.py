@@ -12,7 +12,7 @@ from analyzer import archs
 from analyzer.identity import digest, identity
 from analyzer.model import Effect, Gate, Layer, Part, Step, Unresolved, Verdict
 from analyzer.model import Place as ModelPlace
-from analyzer.python import sides
+from analyzer.python import demands, sides
 from analyzer.python.decisions import Merged, place_key, site_key, sort
 from analyzer.python.findings import Findings, Seen, Static
 from analyzer.python.observe import Key
@@ -86,6 +86,12 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
             arguments[place[1]].append(item)
     for site in sorted(arguments, key=site_key):
         drafts += _argument_gate(site, arguments[site], question)
+    for gate, module, scope in demands.gates(found, target, references):
+        drafts.append(
+            PythonGate(
+                gate, frozenset(), frozenset(), frozenset(), module, scope, _function(module, scope), True
+            )
+        )
     expressions: dict[str, set[Key]] = defaultdict(set)
     for findings in found.values():
         for file, keys in findings.expressions.items():

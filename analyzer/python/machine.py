@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -121,6 +121,9 @@ class Recorder(Protocol):
 
     def passed_over(self, frame: Frame, node: ast.AST, test: Value) -> None:
         """A condition was not reached, since an earlier one of its chain held; this is what it would be."""
+
+    def table(self, m: Machine, frame: Frame, entries: Mapping[str, object], site: Site) -> None:
+        """A table with a number of pipeline stages was made, or stands in a function's parameters."""
 
     def stored(self, name: str) -> None:
         """An attribute of that name was given a device answer."""

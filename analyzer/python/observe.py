@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from analyzer.python import natives
 from analyzer.python.modules import ROOT
 from analyzer.python.polarity import negated
+from analyzer.python.tiles import Tiles, bits, sizes
 from analyzer.python.values import (
     Bound,
     Choice,
@@ -90,6 +91,8 @@ class Observer:
         """Calls of a method on a receiver that is not known: method name to callers."""
         self.gates: dict[int, tuple[Provenance, frozenset[Key]]] = {}
         """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
+        self.tiles: dict[Tiles, None] = {}
+        """Tables of tile sizes that were made."""
         self.functions: dict[str, Site] = {}
         """Where the functions stand that calls lead from or to."""
         self.beyond: dict[Key, Truth] = {}
@@ -158,6 +161,20 @@ class Observer:
             keys = frozenset(gate.key for gate in _nearest_gates(source))
             known = self.gates[id(source)] = (source, keys)
         return known[1]
+
+    def table(self, m: Machine, frame: Frame, entries: Mapping[str, object], site: Site) -> None:
+        """Record a table of tile sizes that is known in full."""
+        found = sizes(entries)
+        if found is None:
+            return
+        self.telling.update(m.roots)
+        inside = (
+            m.body(frame.function) if frame.function is not None else frame.module.source.parsed.module.body
+        )
+        least = bits(inside, site.line)
+        roles = ", ".join(f"{name}={value}" for name, value in entries.items() if isinstance(value, int))
+        tiles = Tiles(site, *found, least, roles, frame.module.source.name, frame.qualname)
+        self.tiles.setdefault(tiles)
 
     def unresolved(self, site: Site, what: str, why: str) -> None:
         """Record an error of the scanned code that left something unevaluated."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 
-from analyzer.python import calls, contracts, device, flow
-from analyzer.python.machine import STEPS, Budget, Machine
+from analyzer.python import calls, contracts, device, flow, tiles
+from analyzer.python.machine import STEPS, Budget, Frame, Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.natives import Natives
 from analyzer.python.observe import Observer, function_site
@@ -97,9 +97,11 @@ class Interest:
         self.names |= device.words()
         self.builders |= contracts.build_words()
         self.calling = {
-            file: found for file, present in self.words.items() if (found := self.natives.words(present))
+            file: found
+            for file, present in self.words.items()
+            if (found := self.natives.words(present) | tiles.words(present))
         }
-        """By file, the names by which it may call a library that the target cannot run."""
+        """By file, the names by which it may call a library that the target cannot run, or size tiles."""
         self.local = {file: set(names) for file, names in self.calling.items()}
 
     def fresh(self) -> Interest:
@@ -335,6 +337,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     frame = calls.frame_of(m, function)
     walked = Walked(None, None, site)
     survey.walked[key] = walked
+    _note_defaults(survey, function, frame)
     with m.rooted(key), m.aside():
         try:
             calls.free_arguments(m, function, frame, _receiver(m, function))
@@ -353,6 +356,17 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
         interest.add(function.name)
     if _makes(value):
         interest.add(function.name, builder=True)
+
+
+def _note_defaults(survey: Survey, function: Function, frame: Frame) -> None:
+    """Note a table of tile sizes among a function's parameters."""
+    if isinstance(function.node, ast.Lambda) or (found := tiles.defaults(function.node)) is None:
+        return
+    entries, first, last = found
+    file = survey.machine.index.path(function.module)
+    site = Site(file, first.lineno, last.end_lineno or last.lineno, first.col_offset + 1)
+    with survey.machine.rooted((function.module, function.qualname)):
+        survey.observer.table(survey.machine, frame, entries, site)
 
 
 def _note_names(names: Mapping[str, Value], interest: Interest) -> None:

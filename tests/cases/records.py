@@ -11,7 +11,9 @@ from typing import Any
 RECORDS = Path(__file__).resolve().parents[3] / "shared" / "cases"
 #: Layers in which a Python condition decides; the others are counted beside them.
 LAYERS = ("runtime_gate", "predicate_definition", "triton_config")
-FURTHER = ("decorator", "jit_arch_list", "build_arch_list", "env_arch_list", "other")
+#: Layers of what is compiled ahead of time, and of lists of architectures in the environment.
+COMPILED = ("binary_arch", "env_arch_list")
+FURTHER = ("decorator", "jit_arch_list", "build_arch_list", *COMPILED, "other")
 #: What a report may call the effects by which people reported faults.
 EFFECTS = {
     "raises": ("raises",),

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from analyzer.model import Gate, Predicate
 from tests.cases import measure
-from tests.cases.records import LAYERS, RECORDS, Case, Release, cases
+from tests.cases.records import COMPILED, LAYERS, RECORDS, Case, Release, cases
 
 #: Releases with many records, which every change is measured on.
 FIXED = (
@@ -129,7 +129,7 @@ def main() -> None:
     chosen = [
         case
         for case in cases()
-        if (case.layer in LAYERS or case.negative)
+        if (case.layer in (*LAYERS, *COMPILED) or case.negative)
         and (str(case.release) in releases if releases else case.release.name not in HEAVY)
     ]
     results: list[Result] = []
@@ -153,7 +153,7 @@ def main() -> None:
 
 def _summary(results: Sequence[Result], absent: Sequence[measure.Absent]) -> float:
     """Print recall and noise; the lesser of recall and of the share of silent sides that are so."""
-    for layer in (*LAYERS, "negative"):
+    for layer in (*LAYERS, *COMPILED, "negative"):
         for wanted in ("report", "silent"):
             here = [item for item in results if item.case.layer == layer and item.case.wanted == wanted]
             right = sum(item.good for item in here)

@@ -1,0 +1,72 @@
+"""Gates of layer ``resource``: tables of tile sizes that ask for more shared memory than the target has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from analyzer import archs
+from analyzer.model import Effect, Gate, Step, Verdict
+from analyzer.python.findings import Findings
+from analyzer.python.tiles import Tiles
+from analyzer.python.values import Site
+
+#: What Triton raises. Source: ``triton.runtime.errors.OutOfResources``.
+MESSAGE = "out of resource: shared memory, Required: {}, Hardware limit: {}"
+
+
+def gates(
+    found: Mapping[str, Findings], target: str, references: Sequence[str]
+) -> list[tuple[Gate, str, str]]:
+    """The gates at tables that the target reaches, with the module and scope of each.
+
+    A table is a gate if some architectures have the memory for it and others do not. What an architecture
+    does not reach it does not ask for.
+    """
+    tables: dict[Site, dict[str, Tiles]] = {}
+    for arch, findings in found.items():
+        for tiles in findings.tiles:
+            tables.setdefault(tiles.site, {})[arch] = tiles
+    made = []
+    for site in sorted(tables, key=lambda site: (site.file, site.line, site.column)):
+        here = tables[site]
+        if target not in here:
+            continue
+        verdict = {arch: _verdict(here.get(arch), arch) for arch in found}
+        fits = any(verdict.get(arch) == "admit" for arch in references)
+        effect: Effect = "over_resource" if verdict[target] == "reject" and fits else "none"
+        if {"admit", "reject"} <= {verdict[arch] for arch in here}:
+            own = here[target]
+            made.append((_gate(own, verdict, effect, target), own.module, own.scope))
+    return made
+
+
+def _verdict(tiles: Tiles | None, arch: str) -> Verdict:
+    profile = archs.find(arch)
+    demand = tiles.demand(profile) if tiles is not None else None
+    if demand is None:
+        return "unknown" if tiles is not None else "reject"
+    return "admit" if demand <= profile.shared_per_block else "reject"
+
+
+def _gate(tiles: Tiles, verdict: dict[str, Verdict], effect: Effect, target: str) -> Gate:
+    profile, site = archs.find(target), tiles.site
+    demand = tiles.demand(profile)
+    what = (
+        f"tiles of {tiles.m} x {tiles.k} and {tiles.k} x {tiles.n} elements of at least {tiles.bits} bits in "
+        f"{tiles.stages} stages: at least {demand} bytes of shared memory; "
+        f"{target} has {profile.shared_per_block}"
+    )
+    return Gate(
+        id="",
+        layer="resource",
+        file=site.file,
+        line=site.line,
+        end_line=site.end_line,
+        column=site.column,
+        scope=tiles.scope or "<module>",
+        code=tiles.code,
+        verdict=verdict,
+        effect=effect,
+        because=(Step(site.file, site.line, what),),
+        message=MESSAGE.format(demand, profile.shared_per_block) if effect != "none" else None,
+    )
