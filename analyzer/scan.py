@@ -14,7 +14,7 @@ from analyzer import __version__, archs, model
 from analyzer.archs import Spelling
 from analyzer.binary import gates as binary
 from analyzer.binary.library import mentions
-from analyzer.cuda import units
+from analyzer.cuda import limits, requests, units
 from analyzer.graph.link import link
 from analyzer.jit import builds
 from analyzer.jit.extract import Extract, extract
@@ -135,6 +135,13 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress) 
     cuda = _cuda(tree, stages, plans, options, names, paths, progress)
     drafts = [replace(draft, gate=_finished(draft.gate)) for draft in python.gates]
     guards = {guard.gate.id: judged(guard.gate) for guard in cuda.guards}
+    requested = limits.gates(
+        _requests(tree, cuda, options, progress), options.target, options.references, names
+    )
+    demands = {item.gate.id: _finished(item.gate) for item in requested}
+    asking: dict[tuple[str, str], list[Gate]] = {}
+    for item in requested:
+        asking.setdefault((item.file, item.function), []).append(demands[item.gate.id])
     progress("Graph", 0, 1)
     linked = link(
         index,
@@ -148,11 +155,12 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress) 
         options.references,
         natives,
         lacking,
+        asking,
     )
     progress("Graph", 1, 1)
-    every = sorted(
-        [*(draft.gate for draft in drafts), *guards.values(), *libraries.values()], key=_gate_order
-    )
+    python_gates = [draft.gate for draft in drafts]
+    others = [*guards.values(), *libraries.values(), *demands.values()]
+    every = sorted([*python_gates, *others], key=_gate_order)
     target = archs.find(options.target)
     return Report(
         schema_version=model.SCHEMA_VERSION,
@@ -204,6 +212,25 @@ def _index(
     found = {file.path: fact for file, fact in zip(files, facts, strict=True) if isinstance(fact, frozenset)}
     every = [file.path for file in tree.files if file.kind != "python" or file.path in found]
     return ModuleIndex(every, tree.read, required(tree.packages)), found
+
+
+def _requests(
+    tree: Tree, cuda: units.CudaResult, options: ScanOptions, progress: Progress
+) -> dict[str, tuple[requests.Request, ...]]:
+    """Requests of shared memory in the files that builds read; in all, where no build is known."""
+    read = {path for files in cuda.files.values() for path in files}
+    files = [file for file in tree.of("cuda") if not read or file.path in read]
+    found = compute(
+        tree,
+        files,
+        requests.facts,
+        name="shared memory requests",
+        jobs=options.jobs,
+        cache=Cache() if options.cache else None,
+        progress=lambda done, total: progress("Resources", done, total),
+    )
+    rows = zip(files, found, strict=True)
+    return {file.path: facts for file, facts in rows if isinstance(facts, tuple) and facts}
 
 
 def _natives(tree: Tree, compiled: binary.BinaryGates, words: Mapping[str, frozenset[str]]) -> Natives:

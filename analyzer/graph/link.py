@@ -40,15 +40,17 @@ def link(
     references: Sequence[str],
     natives: Natives,
     lacking: Mapping[str, Sequence[Gate]],
+    asking: Mapping[tuple[str, str], Sequence[Gate]],
 ) -> Linked:
     """Connect entry points, gates, builds, sources and kernels.
 
     ``words`` maps each file to the identifiers in it, ``found`` each architecture to what its survey told,
-    ``guards`` ids to guard gates, ``lacking`` libraries of which the target runs nothing to their gates.
+    ``guards`` ids to guard gates, ``lacking`` libraries of which the target runs nothing to their gates,
+    ``asking`` functions (file and qualified name) to their requests of shared memory.
     """
     calls = flow(found, [target, *references], natives)
     linker = Linker(
-        calls, gates, guards, plans, reaches, found[target], target, contracts.collectors(), lacking
+        calls, gates, guards, plans, reaches, found[target], target, contracts.collectors(), lacking, asking
     )
     paths: list[Path] = []
     for module, native, line in imports(index, words, natives):

@@ -36,6 +36,7 @@ class Linker:
     target: str
     collectors: frozenset[str]
     lacking: Mapping[str, Sequence[Gate]]
+    asking: Mapping[tuple[str, str], Sequence[Gate]]
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[Edge, None] = field(default_factory=dict)
     by_key: dict[Key, list[PythonGate]] = field(init=False)
@@ -244,6 +245,12 @@ class Linker:
             steps.setdefault(export)
             for kernel in reach.kernels[:KERNELS]:
                 steps.setdefault(self._kernel(kernel, export))
+            for function in reach.functions:
+                for asked in self.asking.get((function.file, function.name), ()):
+                    if asked.effect != "none":
+                        steps.setdefault(asked.id)
+                        self._edge(export, asked.id, "holds")
+                        stops.setdefault(asked.id, Barrier(asked.id, "always"))
             met = (self.guards[guard] for guard in reach.guards if guard in self.guards)
             for gate_found in sorted((gate for gate in met if gate.effect != "none"), key=_gravity):
                 guard = gate_found.id
@@ -271,7 +278,8 @@ class Linker:
         order: dict[When, int] = {"always": 0, "default": 1, "ahead_of_time": 2}
         ranked = sorted(barriers, key=lambda barrier: order[barrier.when])
         known = {gate.gate.id: gate.gate for gate in self.gates} | dict(self.guards)
-        known |= {gate.id: gate for gates in self.lacking.values() for gate in gates}
+        for gates in (*self.lacking.values(), *self.asking.values()):
+            known |= {gate.id: gate for gate in gates}
         effect, severity = outcome(ranked, known)
         node = self._node(f"entry:{entry.name}", "entry", entry.name, entry.file, entry.line)
         if steps:

@@ -85,6 +85,9 @@ class Silent:
     def bound(self, *_: Any) -> None:
         return None
 
+    def table(self, *_: Any) -> None:
+        """Tables of sizes are of no interest here."""
+
     def passed_over(self, *_: Any) -> None:
         return None
 
