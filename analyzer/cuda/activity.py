@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -88,9 +89,12 @@ class Branch:
         return tuple(dict.fromkeys(_explain(self.outcomes, self.file, self.line, set())))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Visits:
-    """What the walk noted about one file: masks by directive index, merged over all inclusions."""
+    """What the walk noted about one file: masks by directive index, merged over all inclusions.
+
+    Not changed once a walk has left the file: then walks share it.
+    """
 
     facts: FileDirectives
     sure: int
@@ -99,6 +103,23 @@ class Visits:
     possible_by: list[int]
     outcomes: dict[int, tuple[Outcome, ...]] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
+    activity: FileActivity | None = None
+    _joined: dict[Visits, Visits] = field(default_factory=dict)
+
+    def joined(self, later: Visits) -> Visits:
+        """These notes and those of a later passage through the file."""
+        found = self._joined.get(later)
+        if found is None:
+            found = self._joined[later] = Visits(
+                self.facts,
+                self.sure | later.sure,
+                self.possible | later.possible,
+                list(map(operator.or_, self.sure_by, later.sure_by)),
+                list(map(operator.or_, self.possible_by, later.possible_by)),
+                later.outcomes | self.outcomes,
+                later.reasons | self.reasons,
+            )
+        return found
 
     @classmethod
     def of(cls, facts: FileDirectives) -> Visits:

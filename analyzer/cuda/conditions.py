@@ -130,6 +130,8 @@ class Conditions:
         self._full = full
         self._remembered = remembered
         self._has_header = has_header
+        self.names: set[str] = set()
+        """Takes the names whose states were asked for, or might have been."""
 
     def outcome(self, directive: Directive) -> Outcome:
         """The value of an ``#if`` or ``#elif`` of any kind."""
@@ -143,6 +145,8 @@ class Conditions:
             view = View(macros, self._has_header)
             found = self._evaluate(condition, view)
             results.store(view, macros, found)
+            self.names.update(view.reads)
+        self.names.update(results.reads)
         return found
 
     def _evaluate(self, condition: tuple[str, ...], view: View) -> Outcome:
@@ -168,6 +172,7 @@ class Conditions:
         the file ``before`` and enter it again, it holds: whether to enter was decided already.
         """
         state = self._macros.get(name)
+        self.names.add(name)
         if state is None:
             return _ALWAYS
         key = (name, state, before)
@@ -195,6 +200,8 @@ class Conditions:
                 by_mask.append((next(parts), header))
             found = tuple(by_mask)
             results.store(view, self._macros, found)
+            self.names.update(view.reads)
+        self.names.update(results.reads)
         return found
 
 

@@ -44,7 +44,6 @@ class Reached:
     """
 
     export: Export
-    functions: tuple[Function, ...]
     kernels: tuple[Function, ...]
     marks: tuple[tuple[Mark, Function], ...]
     ways: tuple[Way, ...]
@@ -68,12 +67,11 @@ def reached(program: Program, spans: Mapping[str, Sequence[tuple[int, int, int]]
 def _reached(
     program: Program, mentions: Mentions, export: Export, spans: Mapping[str, Sequence[tuple[int, int, int]]]
 ) -> Reached:
-    run = reach(program, export.function, export.file, mentions)
+    run = reach(program, export.function, mentions)
     marks = _marks(run, spans)
     ends = [*run.kernels, *(symbol for _, symbol in marks)]
     return Reached(
         export,
-        _functions(run.functions),
         _functions(run.kernels),
         tuple((mark, _function(symbol)) for mark, symbol in marks),
         _ways(run, ends),

@@ -27,6 +27,7 @@ from analyzer.cuda.conditions import ANY, MARK, Conditions, Remembered
 from analyzer.cuda.directives import Directive, FileDirectives, Macro
 from analyzer.cuda.expansion import Unknown
 from analyzer.cuda.includes import Resolved, Resolver, Sources
+from analyzer.cuda.passages import Known, Masks, Passage, Passages, Place, Recording
 from analyzer.cuda.presence import Frame, Outcome, State, States
 
 __all__ = [
@@ -47,6 +48,17 @@ DEPTH = 200
 INCLUSIONS = 50_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """Where walks with the same macros and implicit headers stand before the first line of their unit."""
+
+    macros: Mapping[str, State]
+    entered: Mapping[str, Masks]
+    notes: Mapping[str, Visits]
+    missing: Mapping[Place, MissingInclude]
+    inclusions: int
+
+
 @dataclass(slots=True)
 class Memory:
     """What walks over the same sources share: states, outcomes, resolved includes.
@@ -60,14 +72,15 @@ class Memory:
     resolved: dict[tuple[str, ...], Resolved] = field(default_factory=dict)
     macros: dict[tuple[str, str], Macro] = field(default_factory=dict)
     activities: dict[tuple[object, ...], FileActivity] = field(default_factory=dict)
+    passages: dict[tuple[str, ...], Passages] = field(default_factory=dict)
+    started: dict[tuple[object, ...], _Started] = field(default_factory=dict)
 
     def activity(self, path: str, visits: Visits) -> FileActivity:
         """The activity that these notes make: one object for equal ones, so that its parts are made once."""
-        key = (path, *visits.key())
-        found = self.activities.get(key)
-        if found is None:
-            found = self.activities[key] = FileActivity(path, visits)
-        return found
+        if visits.activity is None:
+            key = (path, *visits.key())
+            visits.activity = self.activities.setdefault(key, FileActivity(path, visits))
+        return visits.activity
 
 
 def walk(
@@ -101,8 +114,8 @@ def walk(
     walker.enter(unit, facts, walker.everywhere)
     walker.run()
     files = {
-        path: memory.activity(path, visits)
-        for path, visits in walker.visits.items()
+        path: memory.activity(path, walker.notes[path])
+        for path in walker.entered
         if not path.startswith(MARK)
     }
     return Unit(unit, walker.configurations, files, tuple(walker.missing.values()))
@@ -146,15 +159,40 @@ class _Walker:
         self.states = memory.states
         self.resolver = Resolver(sources, include_dirs, memory.resolved.setdefault(include_dirs, {}))
         self.macros: dict[str, State] = {}
+        self.log: list[tuple[str, State | None]] = []
+        self.entered: dict[str, Masks] = {}
+        self.files_log: list[tuple[str, Masks | None]] = []
+        self.notes: dict[str, Visits] = {}
+        self.open: dict[str, _File] = {}
+        self.passages = memory.passages.setdefault(include_dirs, Passages())
+        self.recordings: list[Recording] = []
         self.stack: list[_File] = []
         self.inclusions = 0
         self.conditions = Conditions(self.macros, self.full, memory.remembered, self._has_header)
-        self.once: dict[str, tuple[int, int]] = {}
-        self.visits: dict[str, Visits] = {}
-        self.missing: dict[tuple[str, int, str], MissingInclude] = {}
+        self.missing: dict[Place, MissingInclude] = {}
 
     def start(self, implicit: Sequence[str]) -> None:
         """Define the compiler's and the command line's macros, enter the implicit headers."""
+        key = (
+            self.resolver.include_dirs,
+            tuple(implicit),
+            *(tuple(c.macros.items()) for c in self.configurations),
+        )
+        started = self.memory.started.get(key)
+        if started is None:
+            self._start(implicit)
+            started = _Started(
+                dict(self.macros), dict(self.entered), dict(self.notes), dict(self.missing), self.inclusions
+            )
+            self.memory.started[key] = started
+            return
+        self.macros.update(started.macros)
+        self.entered.update(started.entered)
+        self.notes.update(started.notes)
+        self.missing.update(started.missing)
+        self.inclusions = started.inclusions
+
+    def _start(self, implicit: Sequence[str]) -> None:
         asked = self._asked()
         self._define_all(asked)
         self.enter("<compiler>", headers.compiler(), self.everywhere)
@@ -192,19 +230,87 @@ class _Walker:
         while self.stack:
             self.stack[-1].advance()
 
-    def enter(self, path: str, facts: FileDirectives, here: _Here) -> None:
-        """Put a file on the stack, to be walked from its top under these masks."""
-        visits = self.visits.get(path)
-        if visits is None:
-            visits = self.visits[path] = Visits.of(facts)
+    def put(self, name: str, old: State | None, state: State) -> None:
+        """Give a macro another state."""
+        if state is not old:
+            self.log.append((name, old))
+            self.macros[name] = state
+
+    def enter(
+        self, path: str, facts: FileDirectives, here: _Here, key: tuple[object, ...] | None = None
+    ) -> None:
+        """Put a file on the stack, to be walked from its top under these masks.
+
+        ``key`` asks for the passage to be recorded.
+        """
+        around = self.open.get(path)
+        if around is not None:  # it includes itself: what lies between cannot be told apart from it
+            for recording in self.recordings:
+                recording.sound = recording.sound and recording.level <= around.level
+        if key is not None:
+            recording = Recording(key, len(self.stack), len(self.log), len(self.files_log))
+            self.recordings.append(recording)
+            self.conditions.names = recording.names
         self.inclusions += 1
-        before = visits.possible
+        before = self.entered.get(path)
+        sure, possible = before or (0, 0)
+        self.entered[path] = sure | here.sure, possible | here.possible
+        self.files_log.append((path, before))
+        if self.recordings:
+            recording = self.recordings[-1]
+            recording.files[path] = None
+            recording.inclusions += 1
+        for recording in self.recordings:
+            recording.depth = max(recording.depth, len(self.stack) - recording.level)
+        visits = around.visits if around is not None else Visits.of(facts)
         visits.sure |= here.sure
         visits.possible |= here.possible
-        if facts.once:
-            sure, possible = self.once.get(path, (0, 0))
-            self.once[path] = (sure | here.sure, possible | here.possible)
-        self.stack.append(_File(self, path, facts, visits, here, before))
+        file = _File(self, path, facts, visits, here, possible, len(self.stack), key is not None)
+        if around is None:
+            self.open[path] = file
+        self.stack.append(file)
+
+    def leave(self, file: _File) -> None:
+        """Take a file that was walked to its end from the stack."""
+        self.stack.pop()
+        if self.open[file.path] is file:
+            del self.open[file.path]
+            self._note(file.path, file.visits)
+        if file.recorded:
+            recording = self.recordings.pop()
+            passage = self.passages.store(recording, self.macros, self.entered, self.log, self.files_log)
+            self._take_in(recording.names, recording.files, passage)
+
+    def _note(self, path: str, visits: Visits) -> None:
+        before = self.notes.get(path)
+        self.notes[path] = visits if before is None else before.joined(visits)
+        if self.recordings:
+            self.recordings[-1].note(path, visits)
+
+    def _take_in(
+        self, names: set[str] | tuple[str, ...], files: dict[str, None] | tuple[str, ...], passage: Passage
+    ) -> None:
+        """Note in the recording around it what a passage read and did."""
+        if self.recordings:
+            self.recordings[-1].take_in(names, files, passage)
+        self.conditions.names = self.recordings[-1].names if self.recordings else set()
+
+    def _repeat(self, known: Known, passage: Passage) -> None:
+        """Do what a passage did before."""
+        macros = self.macros
+        self.log += zip(passage.names, map(macros.get, passage.names), strict=True)
+        macros.update(zip(passage.names, passage.states, strict=True))
+        self.files_log += zip(passage.entered, map(self.entered.get, passage.entered), strict=True)
+        self.entered.update(passage.entered)
+        for path, visits in passage.notes.items():
+            before = self.notes.get(path)
+            self.notes[path] = visits if before is None else before.joined(visits)
+        for (path, line, header), mask in passage.missing.items():
+            self._missed((path, line, header), mask)
+        self.inclusions += passage.inclusions
+        for recording in self.recordings:
+            recording.depth = max(recording.depth, len(self.stack) - recording.level + passage.depth + 1)
+        self._take_in(known.names, known.files, passage)
 
     def _has_header(self, text: str) -> int | Unknown:
         return self.resolver.has_header(self.stack[-1].path, text)
@@ -214,23 +320,24 @@ class _Walker:
         if directive.header is not None:
             self._follow(path, directive, directive.header, directive.quoted, here)
             return
-        for mask, header in reversed(self.conditions.header(directive)):  # the first ends up on top
+        headers_by_mask = self.conditions.header(directive)
+        alone = len(headers_by_mask) == 1
+        for mask, header in reversed(headers_by_mask):  # the first ends up on top
             part = _Here(here.sure & mask, here.possible & mask, here.frame, here.doubt)
             if part.possible and header is None:
                 self._miss(path, directive, directive.text, part.possible)
             elif part.possible and header is not None:
-                self._follow(path, directive, *header, part)
+                self._follow(path, directive, *header, part, alone)
 
-    def _follow(self, path: str, directive: Directive, header: str, quoted: bool, here: _Here) -> None:
-        target = self.resolver.resolve(path, directive, header, quoted)
-        facts = self.sources.facts(target) if target is not None else None
-        if target is None:
-            stand_in = headers.find(header)
-            if stand_in is not None:
-                target, facts = stand_in.path, stand_in.facts
-                if stand_in.may_define is not None:
-                    self._open(stand_in.key, here.possible, f"{header} may define it")
+    def _follow(
+        self, path: str, directive: Directive, header: str, quoted: bool, here: _Here, alone: bool = True
+    ) -> None:
+        """Walk an included header now, or (not ``alone``) after those that are entered after it."""
+        target, facts = self._found(path, directive, header, quoted, here)
         too_many = len(self.stack) > DEPTH or self.inclusions > INCLUSIONS
+        if too_many:
+            for recording in self.recordings:
+                recording.sound = False
         if target is None or facts is None or too_many:
             if target is not None or headers.present(header) is None:
                 self._miss(path, directive, header, here.possible)
@@ -240,7 +347,36 @@ class _Walker:
             return
         if sure != here.sure or possible != here.possible:
             here = _Here(sure, possible, here.frame, here.doubt)
-        self.enter(target, facts, here)
+        if not (alone and self._repeated(target, here)):
+            self.enter(target, facts, here, (target, *here) if alone else None)
+
+    def _found(
+        self, path: str, directive: Directive, header: str, quoted: bool, here: _Here
+    ) -> tuple[str | None, FileDirectives | None]:
+        """The file of the tree or the stand-in that is included, and its directives, where known."""
+        target = self.resolver.resolve(path, directive, header, quoted)
+        if target is not None:
+            return target, self.sources.facts(target)
+        stand_in = headers.find(header)
+        if stand_in is None:
+            return None, None
+        if stand_in.may_define is not None:
+            self._open(stand_in.key, here.possible, f"{header} may define it")
+        return stand_in.path, stand_in.facts
+
+    def _repeated(self, path: str, here: _Here) -> bool:
+        """Do what a passage from this state did before, if there was one and it can be repeated here."""
+        found = self.passages.find((path, *here), self.macros, self.entered)
+        if found is None or not self._repeats(found[1]):
+            return False
+        self._repeat(*found)
+        return True
+
+    def _repeats(self, passage: Passage) -> bool:
+        """Whether a passage can be repeated here: it stays within bounds, and no file includes itself."""
+        deep = len(self.stack) + passage.depth > DEPTH
+        long = self.inclusions + passage.inclusions > INCLUSIONS
+        return not deep and not long and self.open.keys().isdisjoint(passage.notes)
 
     def _not_yet(self, path: str, facts: FileDirectives, here: _Here) -> tuple[int, int]:
         """The masks without the configurations that have the file already.
@@ -250,27 +386,37 @@ class _Walker:
         made to mean the same wherever their first inclusion stands.
         """
         sure, possible = here.sure, here.possible
-        if facts.once:
-            certain, perhaps = self.once.get(path, (0, 0))
-            sure &= ~certain
-            possible = possible & ~perhaps | sure
-        visits = self.visits.get(path)
-        state = self.macros.get(facts.guard) if facts.guard is not None else None
-        if state is not None and visits is not None:
-            sure &= ~(state.defined & visits.sure)
-            possible = possible & ~((state.defined | state.unknown) & visits.possible) | sure
+        entered = self.entered.get(path)
+        if self.recordings:
+            self.recordings[-1].files.setdefault(path)
+        if facts.once and entered is not None:
+            sure &= ~entered[0]
+            possible = possible & ~entered[1] | sure
+        if facts.guard is not None:
+            self.conditions.names.add(facts.guard)
+            state = self.macros.get(facts.guard)
+            if state is not None and entered is not None:
+                sure &= ~(state.defined & entered[0])
+                possible = possible & ~((state.defined | state.unknown) & entered[1]) | sure
         return sure, possible
 
     def _miss(self, path: str, directive: Directive, header: str, mask: int) -> None:
         key = (path, directive.line, header)
+        self._missed(key, mask)
+        if self.recordings:
+            missing = self.recordings[-1].missing
+            missing[key] = missing.get(key, 0) | mask
+        self._open(ANY, mask, f"{header}, which is not in the tree, may define it")
+
+    def _missed(self, key: Place, mask: int) -> None:
         before = self.missing.get(key)
         self.missing[key] = MissingInclude(*key, mask | (before.mask if before else 0))
-        self._open(ANY, mask, f"{header}, which is not in the tree, may define it")
 
     def _open(self, key: str, mask: int, reason: str) -> None:
         old = self.macros.get(key)
+        self.conditions.names.add(key)
         if old is None or mask & ~old.unknown:
-            self.macros[key] = self.states.open(old, mask, reason)
+            self.put(key, old, self.states.open(old, mask, reason))
 
 
 @dataclass(slots=True)
@@ -283,6 +429,8 @@ class _File:
     visits: Visits
     here: _Here
     before: int
+    level: int
+    recorded: bool
     index: int = 0
     groups: list[_Group] = field(default_factory=list)
 
@@ -301,7 +449,8 @@ class _File:
             if stack[-1] is not self:
                 self.index = index
                 return
-        stack.pop()
+        self.index = index
+        self.walker.leave(self)
 
     def _opening(self, index: int, directive: Directive) -> int:
         here = self.here
@@ -365,29 +514,37 @@ class _File:
     def _pass_over(self, directive: Directive, group: _Group) -> None:
         """A branch that nothing takes: its definitions make their names known, if nothing else."""
         frame = self._frame(directive, group)
-        macros = self.walker.macros
+        walker = self.walker
+        macros, names = walker.macros, walker.conditions.names
         for name, line in directive.names:
             old = macros.get(name)
+            names.add(name)
             if old is None or (group.varying and not old.varies):
-                macros[name] = self.walker.states.pass_over(old, (self.path, line), frame)
+                walker.put(name, old, walker.states.pass_over(old, (self.path, line), frame))
 
     def _define(self, index: int, directive: Directive) -> int:
         macro, here = directive.macro, self.here
         if macro is not None:
-            macros = self.walker.macros
-            macros[macro.name] = self.walker.states.define(
-                macros.get(macro.name), macro, (self.path, directive.line), here.frame,
-                here.sure, here.possible, here.doubt,
-            )  # fmt: skip
+            walker, name = self.walker, macro.name
+            old = walker.macros.get(name)
+            walker.conditions.names.add(name)
+            state = walker.states.define(
+                old, macro, (self.path, directive.line), here.frame, here.sure, here.possible, here.doubt
+            )
+            walker.put(name, old, state)
         return index + 1
 
     def _undef(self, index: int, directive: Directive) -> int:
         macro, here = directive.macro, self.here
-        old = self.walker.macros.get(macro.name) if macro else None
-        if macro is not None and old is not None:
-            self.walker.macros[macro.name] = self.walker.states.undefine(
-                old, (self.path, directive.line), here.frame, here.sure, here.possible, here.doubt
-            )
+        if macro is not None:
+            walker, name = self.walker, macro.name
+            old = walker.macros.get(name)
+            walker.conditions.names.add(name)
+            if old is not None:
+                state = walker.states.undefine(
+                    old, (self.path, directive.line), here.frame, here.sure, here.possible, here.doubt
+                )
+                walker.put(name, old, state)
         return index + 1
 
     def _include(self, index: int, directive: Directive) -> int:

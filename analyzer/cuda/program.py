@@ -6,16 +6,20 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from analyzer.cuda import declarations
 from analyzer.cuda.activity import Unit
 from analyzer.cuda.functions import Definition, FileFunctions, Invocation, Kind, execution_space, outline
 from analyzer.cuda.source import ActiveText, Lines, Macro, Source, read
-from analyzer.cuda.uses import Locals, Use, declared
-from analyzer.cuda.uses import uses as _uses
+from analyzer.cuda.uses import Locals, Mention, Role, Use, declared, mentions
 
 Path = tuple[str, ...]
+Asked = tuple[str, Path]
+"""A name and its qualifiers."""
+Place = tuple[Path, bool]
+"""A scope, and whether something is asked from the header of the class that it is."""
+NOTHING = Locals(frozenset(), frozenset(), frozenset(), False)
 Symbols = dict[tuple[Kind, Definition | Macro], list["Symbol"]]
 _EXPANSIONS = 4
 """How many macros deep a definition is looked for inside macro invocations."""
@@ -61,63 +65,94 @@ class Reader:
         return self._files[key]
 
 
-@dataclass(frozen=True, eq=False)
+class Request(NamedTuple):
+    """What a definition asks of a program: a name (``asked``, with its qualifiers), first meant at ``at``.
+
+    ``role`` and ``called`` are as in ``Use``. ``opens``: the qualifier is known only when the template is
+    used.
+    """
+
+    asked: Asked
+    role: Role
+    called: bool
+    at: int
+    opens: bool
+
+
 class Symbol:
-    """A definition in its file; compared by identity. ``code`` is the text that its offsets mean."""
+    """A definition in its file; compared by identity. ``code`` is the text that its offsets mean.
 
-    file: str
-    definition: Definition
-    kind: Kind
-    code: str
-    text: str
-    drops: frozenset[str] = frozenset()
+    ``place`` is from where its names are looked up: inside these scopes, and whether from a class's header.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        definition: Definition,
+        kind: Kind,
+        code: str,
+        text: str,
+        drops: frozenset[str] = frozenset(),
+    ) -> None:
+        self.file, self.definition, self.kind = file, definition, kind
+        self.code, self.text, self.drops = code, text, drops
+        self.name, self.scope = definition.name, definition.scope
+        self.is_function = definition.is_function
+        header = kind == "class"
+        self.place: Place = (definition.path, True) if header else (definition.scope, False)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.definition.qualified} {self.file}:{self.definition.line}>"
 
     @property
-    def name(self) -> str:
-        """The unqualified name."""
-        return self.definition.name
-
-    @property
-    def scope(self) -> Path:
-        """Namespaces and classes around it."""
-        return self.definition.scope
-
-    @property
-    def is_function(self) -> bool:
-        """Whether it is a function of any kind."""
-        return self.definition.is_function
-
-    @cached_property
     def uses(self) -> tuple[Use, ...]:
         """The names that it mentions; of a class, those outside its members' own definitions."""
-        own = self.definition
-        found = [use for start, end in _spans(own) for use in _uses(self.code, start, end)]
+        return tuple(map(Use._make, self._mentions(_spans(self.definition))))
+
+    def _mentions(self, spans: Iterable[tuple[int, int]]) -> Iterator[Mention]:
+        own, name, drops, code = self.definition, self.name, self.drops, self.code
         limit = own.parameters if own.is_function else own.body[0] if own.kind == "class" else own.end
-        return tuple(
-            use
-            for use in found
-            if use.name not in self.drops
-            and not (use.name == own.name and use.at < limit and not use.called)
-            and not (own.is_function and use.name == own.name and use.at < limit)
-        )
+        for start, end in spans:
+            for mention in mentions(code, start, end):
+                used = mention[0]
+                if used in drops or (
+                    used == name and mention[5] < limit and (own.is_function or not mention[3])
+                ):
+                    continue
+                yield mention
 
     @cached_property
-    def distinct_uses(self) -> tuple[Use, ...]:
-        """Its uses without those that say the same as an earlier one; plain calls all stay.
+    def requests(self) -> tuple[Request, ...]:
+        """What it asks of any program that it is part of: its distinct uses, those of its locals left out.
 
-        Whether a plain call means a local object depends on where it stands.
+        A call of a local object is a call of its ``operator()``.
         """
-        found: dict[tuple[object, ...], Use] = {}
-        for use in self.uses:
-            plain = use.at if use.called and not use.qualifiers else -1
-            found.setdefault((use.name, use.role, use.qualifiers, use.called, use.launched, plain), use)
+        found: dict[tuple[str, Path, Role, bool], Request] = {}
+        parameters, own = self.parameters, self.locals
+        for name, role, qualifiers, called, _, at in self._mentions(_spans(self.definition)):
+            if role != "name":
+                called = False
+            elif not qualifiers and (name in parameters or name in own.names):
+                if not called or at in own.places or name in own.lambdas:
+                    continue
+                name, role, called = "operator()", "member", False
+            key = name, qualifiers, role, called
+            if key not in found:
+                last = qualifiers[-1] if qualifiers else ""
+                opens = last == "?" or last in parameters or last in own.names
+                found[key] = Request((name, qualifiers), role, called, at, opens)
         return tuple(found.values())
 
     @cached_property
-    def header_uses(self) -> tuple[Use, ...]:
-        """Of a class: the names in its header (its bases and their template arguments)."""
-        start, end = self.definition.pieces[0]
-        return tuple(use for use in self.uses if start <= use.at < end)
+    def words(self) -> frozenset[str]:
+        """All names that it mentions."""
+        return frozenset(mention[0] for mention in self._mentions(_spans(self.definition)))
+
+    @cached_property
+    def in_header(self) -> tuple[Asked, ...]:
+        """Of a class: what its header names (its bases and their template arguments)."""
+        header = self._mentions(self.definition.pieces[:1])
+        return tuple(dict.fromkeys((mention[0], mention[2]) for mention in header))
 
     @cached_property
     def parameters(self) -> frozenset[str]:
@@ -129,9 +164,21 @@ class Symbol:
         """What it declares itself."""
         own = self.definition
         if not own.is_function:
-            return Locals(frozenset(), frozenset(), frozenset(), False)
+            return NOTHING
         constructor = ":" in self.code[own.parameters : own.body[0]].replace("::", "")
         return declared(self.text, own.parameters, own.end, constructor)
+
+    def line(self, at: int) -> int:
+        """The line of an offset in its text; of a macro's, the line of its definition."""
+        own = self.definition
+        if self.kind == "macro" or own.line == own.end_line:
+            return own.line
+        start = own.start
+        return (
+            own.line
+            + self.code.count("\n", start, at)
+            - self.code.count("\n", start, max(start, own.parameters))
+        )
 
 
 class Table:
@@ -212,8 +259,21 @@ class Lazy(Mapping[Key, Value]):
         return len(self._keys)
 
 
-Places = dict[Path, list[Symbol]]
+Places = Mapping[Path, list["Symbol"]]
 """The definitions of one name, by scope."""
+
+
+class Named(NamedTuple):
+    """The definitions of one name in some files, also by scope; ``kinds`` is what their leading words say."""
+
+    symbols: list[Symbol]
+    macros: tuple[Symbol, ...]
+    places: dict[Path, list[Symbol]]
+    kinds: dict[tuple[str, ...], Kind]
+
+
+Shelf = dict[tuple[str, tuple[int, ...]], Named]
+"""Definitions by name and the ids of the files that hold it; programs with the same files share them."""
 
 
 class Program:
@@ -223,7 +283,8 @@ class Program:
     has which name are made beforehand.
     """
 
-    def __init__(self, files: Iterable[ReadFile]) -> None:
+    def __init__(self, files: Iterable[ReadFile], shelf: Shelf | None = None) -> None:
+        self._shelf: Shelf = {} if shelf is None else shelf
         self.files: tuple[ReadFile, ...] = tuple({(f.path, f.text.inactive): f for f in files}.values())
         self._files = {file.path: file for file in reversed(self.files)}
         self._holders: dict[str, list[ReadFile]] = {}
@@ -233,6 +294,7 @@ class Program:
         self._using: dict[Path, list[Path]] = defaultdict(list)
         self._aliases: dict[str, list[Path]] = defaultdict(list)
         self._expanded: dict[tuple[int, str], list[Symbol]] = {}
+        self._expanded_names: set[str] = set()
         self._expanded_scopes: dict[Path, dict[str, None]] = {}
         self._kinds: dict[tuple[str, ...], Kind] = {}
         for file in self.files:
@@ -244,13 +306,18 @@ class Program:
                 if invocation.name in self.macros and (file.path, invocation) not in expanded:
                     expanded.add((file.path, invocation))
                     self._expand(file, invocation, invocation.scope, _EXPANSIONS)
-        self.by_name: Mapping[str, list[Symbol]] = Lazy(self._holders, self._symbols)
+        self._by_name: Mapping[str, Named] = Lazy(self._holders, self._find_named)
+        self.by_name: Mapping[str, list[Symbol]] = Lazy(
+            self._holders, lambda name: self._by_name[name].symbols
+        )
         self.classes: Mapping[Path, list[Symbol]] = Lazy(self._class_holders, self._classes)
         self.members: Mapping[Path, dict[str, list[Symbol]]] = Lazy(self._class_holders, self._members)
-        self._places: Mapping[str, Places] = Lazy(self._holders, self._by_scope)
+        self._openings: dict[Path, tuple[Path, ...]] = {}
         self._bases: dict[Path, tuple[Path, ...]] = {}
         self._families: dict[Path, tuple[Path, ...]] = {}
-        self._named: dict[tuple[str, Path, Path, bool], tuple[Symbol, ...]] = {}
+        self._answers: dict[Place, dict[Asked, tuple[Symbol, ...]]] = {}
+        self._anywhere: dict[str, tuple[Symbol, ...]] = {}
+        self._suffixed: dict[Asked, tuple[Symbol, ...]] = {}
 
     @property
     def names(self) -> Collection[str]:
@@ -280,23 +347,41 @@ class Program:
         rows = ((file.path, macro) for file in self._macro_holders[name] for macro in file.table.macros[name])
         return list(dict.fromkeys(rows))
 
-    def _symbols(self, name: str) -> list[Symbol]:
+    def _find_named(self, name: str) -> Named:
         """The definitions, macros and expanded definitions of a name, file by file."""
-        found: list[Symbol] = []
-        for file in self._holders[name]:
-            table = file.table
-            found += [table.symbol(d, self._kind(d)) for d in table.definitions.get(name, ())]
-            found += [table.macro(macro) for macro in table.macros.get(name, ())]
-            found += self._expanded.get((id(file), name), ())
-        return list(dict.fromkeys(found))
+        holders = self._holders[name]
+        if name in self._expanded_names:
+            return self._make_named(name, holders)
+        key = name, tuple([id(file) for file in holders])  # the shelf's owner keeps the files
+        found = self._shelf.get(key)
+        if found is None or any(self._leading_kind(words) != kind for words, kind in found.kinds.items()):
+            found = self._shelf[key] = self._make_named(name, holders)
+        return found
 
-    def _kind(self, definition: Definition) -> Kind:
-        if not definition.is_function:
-            return definition.kind
-        leading = definition.leading
-        if leading not in self._kinds:
-            self._kinds[leading] = execution_kind(definition, self.macros)
-        return self._kinds[leading]
+    def _make_named(self, name: str, holders: Sequence[ReadFile]) -> Named:
+        symbols: dict[Symbol, None] = {}
+        kinds: dict[tuple[str, ...], Kind] = {}
+        for file in holders:
+            table = file.table
+            for definition in table.definitions.get(name, ()):
+                kind = definition.kind
+                if definition.is_function:
+                    kind = kinds[definition.leading] = self._leading_kind(definition.leading)
+                symbols[table.symbol(definition, kind)] = None
+            for macro in table.macros.get(name, ()):
+                symbols[table.macro(macro)] = None
+            symbols.update(dict.fromkeys(self._expanded.get((id(file), name), ())))
+        places: dict[Path, list[Symbol]] = {}
+        for symbol in symbols:
+            places.setdefault(symbol.scope, []).append(symbol)
+        macros = tuple(symbol for symbol in places.get((), ()) if symbol.kind == "macro")
+        return Named(list(symbols), macros, places, kinds)
+
+    def _leading_kind(self, leading: tuple[str, ...]) -> Kind:
+        found = self._kinds.get(leading)
+        if found is None:
+            found = self._kinds[leading] = spelled_kind(leading, self.macros)
+        return found
 
     def _classes(self, path: Path) -> list[Symbol]:
         return [s for s in self.by_name[path[-1]] if s.kind == "class" and s.definition.path == path]
@@ -304,13 +389,7 @@ class Program:
     def _members(self, path: Path) -> dict[str, list[Symbol]]:
         names = {name: None for file in self._scopes.get(path, ()) for name in file.table.scopes[path]}
         names.update(self._expanded_scopes.get(path, {}))
-        return {name: self._places[name][path] for name in names}
-
-    def _by_scope(self, name: str) -> Places:
-        places: Places = {}
-        for symbol in self.by_name[name]:
-            places.setdefault(symbol.scope, []).append(symbol)
-        return places
+        return {name: self._by_name[name].places[path] for name in names}
 
     def _expand(self, file: ReadFile, invocation: Invocation, scope: Path, depth: int) -> None:
         """Add what a macro invocation at declaration level defines."""
@@ -336,6 +415,7 @@ class Program:
         if file not in holders:
             holders.append(file)
         self._expanded.setdefault((id(file), symbol.name), []).append(symbol)
+        self._expanded_names.add(symbol.name)
         self._expanded_scopes.setdefault(symbol.scope, {})[symbol.name] = None
         if symbol.kind == "class":
             self._class_holders[symbol.definition.path] = None
@@ -347,8 +427,8 @@ class Program:
             found = [
                 target.definition.path
                 for symbol in self.classes.get(path, ())
-                for use in symbol.header_uses
-                for target in self.named(use, symbol)
+                for asked in symbol.in_header
+                for target in self.named(asked, symbol.place)
                 if target.kind == "class" and target.definition.path != path
             ]
             self._bases[path] = tuple(dict.fromkeys(found))
@@ -367,60 +447,89 @@ class Program:
             self._families[path] = tuple(done)
         return self._families[path]
 
-    def named(self, use: Use, at: Symbol) -> tuple[Symbol, ...]:
+    def named(self, asked: Asked, place: Place) -> tuple[Symbol, ...]:
         """The definitions that a plain or qualified name can mean at a place (never members of objects)."""
-        if use.name not in self._holders:
-            return ()
-        inside = at.definition.path if at.kind == "class" else at.scope
-        key = use.name, use.qualifiers, inside, at.kind == "class"
-        if key not in self._named:
-            self._named[key] = tuple(self._find(*key))
-        return self._named[key]
+        answers = self.answers(place)
+        found = answers.get(asked)
+        if found is None:
+            found = answers[asked] = self._find(asked, place) if asked[0] in self._holders else ()
+        return found
 
-    def _find(self, name: str, qualifiers: Path, inside: Path, in_header: bool) -> list[Symbol]:
-        places = self._places[name]
+    def answers(self, place: Place) -> dict[Asked, tuple[Symbol, ...]]:
+        """What was found so far from a place."""
+        found = self._answers.get(place)
+        if found is None:
+            found = self._answers[place] = {}
+        return found
+
+    def _find(self, asked: Asked, place: Place) -> tuple[Symbol, ...]:
+        name, qualifiers = asked
+        inside, in_header = place
+        named = self._by_name[name]
         if qualifiers:
-            return self._qualified(qualifiers, places, inside)
-        macros = [symbol for symbol in places.get((), ()) if symbol.kind == "macro"]
-        return macros or self._visible(places, inside, in_header) or self._associated(name, places)
+            return self._qualified(asked, named.places, inside)
+        if named.macros:
+            return named.macros
+        if inside in self._class_holders:
+            family = self.family(inside) if not in_header else (inside,)
+            mine = tuple([symbol for path in family for symbol in named.places.get(path, ())])
+            return mine or self.named(asked, (inside[:-1], in_header))
+        return tuple(self._visible(named.places, inside, in_header)) or self._associated(name, named.places)
 
     def _visible(self, places: Places, inside: Path, in_header: bool) -> list[Symbol]:
         """By ordinary lookup: the innermost class that has it, else all enclosing and used namespaces."""
         found: dict[Symbol, None] = {}
         for length in range(len(inside), -1, -1):
             prefix = inside[:length]
-            if prefix in self.classes:
+            if prefix in self._class_holders:
                 family = self.family(prefix) if not in_header else (prefix,)
                 mine = [symbol for path in family for symbol in places.get(path, ())]
                 if mine:
                     return mine
                 continue
-            for opened in (prefix, *self._opened(prefix)):
-                found.update(dict.fromkeys(places.get(opened, ())))
+            for opened in self._opened(prefix):
+                if opened in places:
+                    found.update(dict.fromkeys(places[opened]))
         return list(found)
 
-    def _opened(self, prefix: Path) -> list[Path]:
-        """The namespaces that using directives open in this scope."""
-        targets = self._using.get(prefix, ())
-        return [prefix[:length] + target for target in targets for length in range(len(prefix) + 1)]
+    def _opened(self, prefix: Path) -> tuple[Path, ...]:
+        """This scope and the namespaces that using directives open in it."""
+        found = self._openings.get(prefix)
+        if found is None:
+            targets = self._using.get(prefix, ())
+            used = [prefix[:length] + target for target in targets for length in range(len(prefix) + 1)]
+            found = self._openings[prefix] = tuple(dict.fromkeys((prefix, *used)))
+        return found
 
-    def _associated(self, name: str, places: Places) -> list[Symbol]:
+    def _associated(self, name: str, places: Places) -> tuple[Symbol, ...]:
         """By a using declaration, else by the arguments' namespaces, which are not followed: all of them."""
-        targets = self._aliases.get(name, ())
-        return [
-            symbol
-            for scope, symbols in places.items()
-            if (any(_ends((*scope, name), t) for t in targets) if targets else scope not in self.classes)
-            for symbol in symbols
-        ]
+        if name not in self._anywhere:
+            targets = self._aliases.get(name, ())
+            self._anywhere[name] = tuple(
+                symbol
+                for scope, symbols in places.items()
+                if (any(_ends((*scope, name), t) for t in targets) if targets else scope not in self.classes)
+                for symbol in symbols
+            )
+        return self._anywhere[name]
 
-    def _qualified(self, qualifiers: Path, places: Places, inside: Path) -> list[Symbol]:
-        """By the qualifiers seen from here, else by any scope that ends in them, else through an alias."""
-        around = [inside[:length] for length in range(len(inside), -1, -1)]
-        exact = [scope + qualifiers for prefix in around for scope in (prefix, *self._opened(prefix))]
-        found = [symbol for scope in dict.fromkeys(exact) for symbol in places.get(scope, ())]
+    def _qualified(self, asked: Asked, places: Places, inside: Path) -> tuple[Symbol, ...]:
+        """By the qualifiers seen from here, else wherever they lead."""
+        qualifiers = asked[1]
+        found: dict[Symbol, None] = {}
+        for length in range(len(inside), -1, -1):
+            for scope in self._opened(inside[:length]):
+                symbols = places.get(scope + qualifiers)
+                if symbols:
+                    found.update(dict.fromkeys(symbols))
         if found:
-            return found
+            return tuple(found)
+        if asked not in self._suffixed:
+            self._suffixed[asked] = tuple(self._led_to(qualifiers, places))
+        return self._suffixed[asked]
+
+    def _led_to(self, qualifiers: Path, places: Places) -> list[Symbol]:
+        """By any scope that ends in the qualifiers, else through an alias, else in the bases of a class."""
         aliased = [target + qualifiers[1:] for target in self._aliases.get(qualifiers[0], ())]
         for wanted in (qualifiers, *aliased):
             found = [s for scope, symbols in places.items() if _ends(scope, wanted) for s in symbols]
@@ -433,7 +542,7 @@ class Program:
 
     def data_members(self, path: Path) -> frozenset[str]:
         """The names in a class outside its members' own definitions: its data members among them."""
-        return frozenset(use.name for symbol in self.classes.get(path, ()) for use in symbol.uses)
+        return frozenset[str]().union(*(symbol.words for symbol in self.classes.get(path, ())))
 
 
 def link(units: Iterable[Unit], bit: int, reader: Reader) -> Program:
@@ -447,10 +556,13 @@ def link(units: Iterable[Unit], bit: int, reader: Reader) -> Program:
 
 def execution_kind(definition: Definition, macros: Mapping[str, Sequence[tuple[str, Macro]]]) -> Kind:
     """A definition's kind, its execution space read through the macros that may spell it."""
-    if not definition.is_function:
-        return definition.kind
-    found: set[str] = set(definition.leading)
-    todo = list(definition.leading)
+    return spelled_kind(definition.leading, macros) if definition.is_function else definition.kind
+
+
+def spelled_kind(leading: Sequence[str], macros: Mapping[str, Sequence[tuple[str, Macro]]]) -> Kind:
+    """The kind of a function from the words before its name, read through macros."""
+    found: set[str] = set(leading)
+    todo = list(leading)
     while todo:
         for _, macro in macros.get(todo.pop(), ()):
             if "{" in macro.body or ";" in macro.body:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from analyzer.cuda.functions import Definition
-from analyzer.cuda.program import Path, Program, Symbol
+from analyzer.cuda.program import Asked, Path, Program, Symbol
 from analyzer.cuda.uses import Use, uses
 
 Way = Literal["calls", "launches", "mentions", "by_name", "expands", "instantiates"]
 """How one definition leads to another. ``by_name``: a member of an object whose class is not followed."""
+
+
+_WAYS: dict[str, Way] = {"macro": "expands", "class": "instantiates", "kernel": "launches"}
 
 
 class Hop(NamedTuple):
@@ -61,24 +63,26 @@ class Reach:
         return any(symbol.definition.doubtful for symbol in self.hops)
 
 
-def reach(program: Program, start: str, file: str, mentions: Mentions | None = None) -> Reach:
-    """What the expression ``start`` (``fn``, ``&ns::fn``, ``Class<int>::run``) in ``file`` leads to.
+def reach(program: Program, start: str, mentions: Mentions | None = None) -> Reach:
+    """What the expression ``start`` (``fn``, ``&ns::fn``, ``Class<int>::run``) leads to.
 
     Followed are the names used in bodies: overloads all, qualified names narrowed by their qualifiers,
     members of objects in the classes that the way mentions, macros by their definitions. Empty if the
     expression names nothing that the program defines. ``mentions`` are those of the program, which many
     walks share.
     """
-    return _Walk(mentions or Mentions(program)).run(start, file)
+    return _Walk(mentions or Mentions(program)).run(start)
 
 
 class _Mention(NamedTuple):
-    """What one use in a definition asks of a walk: these definitions (``targets``), or members of a name.
+    """What a definition asks of a walk: these definitions (``targets``), or members of a name.
 
-    ``own``: members of the definition's own class; else of whatever class the way mentions.
+    ``own``: members of the definition's own class; else of whatever class the way mentions. ``called``: the
+    name of the targets is called.
     """
 
-    targets: tuple[tuple[Symbol, Way], ...]
+    targets: tuple[Symbol, ...]
+    called: bool
     member: str
     own: bool
     at: int
@@ -90,6 +94,7 @@ class Mentions:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._known: dict[Symbol, tuple[_Mention, ...]] = {}
+        self._aliases: dict[str, bool] = {}
         self._data: dict[Path, frozenset[str]] = {}
         self._parameters: dict[Path, frozenset[str]] = {}
         self._members: dict[Path, tuple[tuple[str, Symbol, bool], ...]] = {}
@@ -102,52 +107,52 @@ class Mentions:
         return found
 
     def _find(self, symbol: Symbol) -> Iterator[_Mention]:
-        known = self.program.names
-        told: set[object] = set()
-        for use in symbol.distinct_uses:
-            if use.role != "name":
-                mention = _Mention((), use.name, use.role == "own", use.at)
-                if mention[:3] not in told:
-                    told.add(mention[:3])
-                    yield mention
-            elif (use.called or use.qualifiers or use.name in known) and use[:3] not in told:
-                for mention in self._named(use, symbol):
-                    if mention[:3] not in told:
-                        told.add(mention[:3])
-                        yield mention
-                    if mention.targets:
-                        told.add(use[:3])  # another mention of the name means the same
+        program, place = self.program, symbol.place
+        known, answers = program.names, program.answers(place)
+        met: set[Asked] = set()
+        wanted: set[tuple[str, bool]] = set()
+        for asked, role, called, at, opens in symbol.requests:
+            member = asked[0]
+            if member not in known:
+                if not called or asked[1] or not self._is_data_member(member, symbol):
+                    continue  # what no file defines leads nowhere
+                member = "operator()"
+            elif role == "name":
+                if asked in met:
+                    continue
+                targets = answers.get(asked)
+                if targets is None:
+                    targets = program.named(asked, place)
+                if targets:
+                    met.add(asked)  # another mention of the name means the same
+                    yield _Mention(targets, called, "", False, at)
+                member = self._unfollowed(asked, called, opens, symbol, targets)
+                if not member:
+                    continue
+            key = member, role == "own"
+            if key not in wanted:
+                wanted.add(key)
+                yield _Mention((), called, *key, at)
 
-    def _named(self, use: Use, symbol: Symbol) -> Iterator[_Mention]:
-        if not use.qualifiers and self._is_local(use, symbol):
-            fresh = use.at not in symbol.locals.places and use.name not in symbol.locals.lambdas
-            if use.called and fresh:
-                yield _Mention((), "operator()", False, use.at)
-            return
-        targets = self.program.named(use, symbol)
-        if targets:
-            yield _Mention(tuple((target, _way(use, target)) for target in targets), "", False, use.at)
-        if use.qualifiers and not any(t.is_function for t in targets):
-            if self._open_ended(use.qualifiers, symbol):
-                yield _Mention((), use.name, False, use.at)
-        elif use.called and not targets and self._is_data_member(use.name, symbol):
-            yield _Mention((), "operator()", False, use.at)
+    def _unfollowed(
+        self, asked: Asked, called: bool, opens: bool, symbol: Symbol, targets: tuple[Symbol, ...]
+    ) -> str:
+        """The member that a name means whose object or class is not known; empty if it means none."""
+        name, qualifiers = asked
+        if qualifiers:
+            followed = any(target.is_function for target in targets)
+            return name if not followed and (opens or self._opens(qualifiers[-1], symbol)) else ""
+        return "operator()" if called and not targets and self._is_data_member(name, symbol) else ""
 
-    def _is_local(self, use: Use, symbol: Symbol) -> bool:
-        if use.name in symbol.parameters:
-            return True
-        if use.name not in self.program.names and not use.called:
-            return False
-        return use.name in symbol.locals.names
-
-    def _open_ended(self, qualifiers: Path, symbol: Symbol) -> bool:
+    def _opens(self, qualifier: str, symbol: Symbol) -> bool:
         """Whether the qualifier stands for a type that is known only when the template is used."""
-        last = qualifiers[-1]
-        if last == "?" or last in symbol.parameters or last in symbol.locals.names:
+        if qualifier in self._class_parameters(symbol.scope):
             return True
-        if last in self._class_parameters(symbol.scope):
-            return True
-        return any(s.kind == "alias" for s in self.program.by_name.get(last, ()))
+        found = self._aliases.get(qualifier)
+        if found is None:
+            named = self.program.by_name.get(qualifier, ())
+            found = self._aliases[qualifier] = any(s.kind == "alias" for s in named)
+        return found
 
     def _class_parameters(self, path: Path) -> frozenset[str]:
         """The template parameters of a class and all its specialisations."""
@@ -182,7 +187,8 @@ class Mentions:
     def _has_unknown_base(self, path: Path) -> bool:
         """Whether the class names a base that no file defines: its overrides are called from outside."""
         symbols = self.program.classes.get(path, ())
-        return any(not self.program.named(use, symbol) for symbol in symbols for use in symbol.header_uses)
+        named = self.program.named
+        return any(not named(asked, symbol.place) for symbol in symbols for asked in symbol.in_header)
 
 
 class _Walk:
@@ -195,20 +201,21 @@ class _Walk:
         self.touched: set[Path] = set()
         self.waiting: dict[str, list[Symbol]] = {}
         self.entered: set[Path] = set()
+        self.followed: set[int] = set()
         self.wanted: dict[str, tuple[Symbol, int]] = {}
 
-    def run(self, start: str, file: str) -> Reach:
+    def run(self, start: str) -> Reach:
         for use in uses(start):
-            for target in self._start(use, file):
+            for target in self._start(use):
                 self._hop(None, target, "calls", 0)
         while self.todo:
             self._follow(self.todo.popleft())
         return Reach(self.hops)
 
-    def _start(self, use: Use, file: str) -> Iterable[Symbol]:
-        """The definitions that the expression names, seen from the end of the file."""
-        place = Symbol(file, _nowhere(), "variable", "", "")
-        return [symbol for symbol in self.program.named(use, place) if symbol.kind != "macro"]
+    def _start(self, use: Use) -> Iterable[Symbol]:
+        """The definitions that the expression names, seen from outside all scopes."""
+        found = self.program.named((use.name, use.qualifiers), ((), False))
+        return [symbol for symbol in found if symbol.kind != "macro"]
 
     def _hop(self, source: Symbol | None, target: Symbol, way: Way, line: int) -> None:
         if target in self.hops:
@@ -223,18 +230,19 @@ class _Walk:
                 self._hop(target, owner, "instantiates", target.definition.line)
 
     def _follow(self, symbol: Symbol) -> None:
-        line = _line_counter(symbol)
-        hops = self.hops
-        for mention in self.mentions.of(symbol):
-            if mention.own:
-                self._own(mention.member, symbol, line(mention.at))
-            elif not mention.targets:
-                if mention.member not in self.wanted:
-                    self._want(mention.member, symbol, line(mention.at))
-            else:
-                for target, way in mention.targets:
+        hops, wanted = self.hops, self.wanted
+        for targets, called, member, own, at in self.mentions.of(symbol):
+            if own:
+                self._own(member, symbol, symbol.line(at))
+            elif targets:
+                if id(targets) in self.followed:
+                    continue
+                self.followed.add(id(targets))  # the program keeps them
+                for target in targets:
                     if target not in hops:
-                        self._hop(symbol, target, way, line(mention.at))
+                        self._hop(symbol, target, _way(target, called), symbol.line(at))
+            elif member not in wanted:
+                self._want(member, symbol, symbol.line(at))
 
     def _own(self, name: str, symbol: Symbol, line: int) -> None:
         found = virtual = False
@@ -281,28 +289,9 @@ def _overrides(member: Symbol) -> bool:
     return bool({"override", "final"}.intersection(member.definition.trailing))
 
 
-def _way(use: Use, target: Symbol) -> Way:
-    if target.kind == "macro":
-        return "expands"
-    if target.kind == "class":
-        return "instantiates"
-    if target.kind == "kernel":
-        return "launches"
-    return "calls" if use.called else "mentions"
+def _way(target: Symbol, called: bool) -> Way:
+    return _WAYS.get(target.kind) or ("calls" if called else "mentions")
 
 
 def _overlaps(symbol: Symbol, line: int, last: int) -> bool:
     return symbol.definition.header_line <= last and line <= symbol.definition.end_line
-
-
-def _line_counter(symbol: Symbol) -> Callable[[int], int]:
-    """The line of an offset in the symbol's text; of a macro's, the line of its definition."""
-    own = symbol.definition
-    if symbol.kind == "macro" or own.line == own.end_line:
-        return lambda at: own.line
-    first = own.line - symbol.code.count("\n", own.start, max(own.start, own.parameters))
-    return lambda at: first + symbol.code.count("\n", own.start, at)
-
-
-def _nowhere() -> Definition:
-    return Definition("", "variable", (), 0, 0, 0, 0, 0, (0, 0))

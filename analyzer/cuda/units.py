@@ -18,10 +18,9 @@ Where a build has no exports that could be found, that is not known, and the eff
 from __future__ import annotations
 
 import gc
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from analyzer.archs import Spelling, find
 from analyzer.cuda import isa
@@ -33,7 +32,7 @@ from analyzer.cuda.guards import Bits, Draft, Finder
 from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
 from analyzer.cuda.processes import parallel
-from analyzer.cuda.program import Program, Reader, ReadFile
+from analyzer.cuda.program import Program, Reader, ReadFile, Shelf
 from analyzer.model import Unresolved
 from analyzer.tree.files import UnreadableFileError
 
@@ -88,7 +87,6 @@ class ExportReach:
     line: int
     module: str | None
     kernels: tuple[Function, ...]
-    functions: tuple[Function, ...]
     guards: tuple[str, ...]
     held_by: Mapping[str, Function]
     ways: tuple[Way, ...]
@@ -174,6 +172,28 @@ class Files:
         return self._there[path]
 
 
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A build's units after the preprocessor, and those of its sources that could not be read.
+
+    ``spelled`` is how it names each architecture.
+    """
+
+    units: tuple[Unit, ...]
+    spelled: tuple[Spelling, ...]
+    absent: tuple[Unresolved, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for builds that differ only in what the linker sees."""
+        return (self.spelled, tuple(tuple(unit.files.values()) for unit in self.units))
+
+    @property
+    def activities(self) -> dict[FileActivity, None]:
+        """The files of all units, in the order of their inclusion, each once for each way to see it."""
+        return dict.fromkeys(activity for unit in self.units for activity in unit.files.values())
+
+
 class Analysis:
     """Analyses builds one after another; what it knows about files serves them all."""
 
@@ -185,56 +205,61 @@ class Analysis:
         self.memory = Memory()
         self.reader = Reader(self.sources.load)
         self.finder = Finder(self.reader, settings.bits)
+        self.shelf: Shelf = {}
         self.seen: dict[tuple[FileActivity, tuple[int, ...]], list[ReadFile]] = {}
+        self.places: dict[FileActivity, list[tuple[Mark, int]]] = {}
         self.units: dict[tuple[object, ...], Unit] = {}
         self.isa = isa.Finder(self.reader, settings.bits, self._link)
-        self.results: dict[tuple[object, ...], BuildResult] = {}
 
-    def build(self, build: BuildUnits) -> BuildResult:
-        """The result of a build."""
-        units, absent = self._walk(build)
-        spelled = tuple(build.spelled(arch) for arch in self.settings.archs)
-        key = (spelled, tuple(tuple(unit.files.values()) for unit in units))
-        if key not in self.results:  # builds often differ in what only the linker sees
-            self.results[key] = self._analyse(units, spelled)
-        known = self.results[key]
-        return replace(known, name=build.name, unresolved=(*absent, *known.unresolved))
+    @property
+    def passes(self) -> tuple[int, ...]:
+        """The passes that count for what can be run: host, references and target."""
+        bits = self.settings.bits
+        return bits.device + 1, *bits.references, bits.target
 
-    def _analyse(self, units: Sequence[Unit], spelled: Sequence[Spelling]) -> BuildResult:
-        """What these units tell, as the result of a build without a name."""
-        illegal, unresolved = self.isa.drafts(units, spelled)
-        drafts = (*self.finder.guards(units), *illegal)
+    def read(self, builds: Iterable[Walked]) -> None:
+        """Read the files that several of the builds include."""
+        counts = Counter(activity for walked in builds for activity in walked.activities)
+        for activity, count in counts.items():
+            if count > 1:
+                self._seen(activity, self.passes)
+
+    def analyse(self, walked: Walked) -> BuildResult:
+        """What a build's units tell, as the result of a build without a name."""
+        illegal, unresolved = self.isa.drafts(walked.units, walked.spelled)
+        drafts = (*self.finder.guards(walked.units), *illegal)
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
-        bits = self.settings.bits
-        program = self._link(units, (bits.device + 1, *bits.references, bits.target))
-        exports = reached(program, spans) if units else ()
+        exports = reached(self._link(walked.units, self.passes), spans) if walked.units else ()
+        activities = walked.activities
         dependent: dict[Mark, int] = {}
-        told = list(unresolved)
-        for unit in units:
-            told += [Unresolved(m.file, m.line, m.header, "not in the tree") for m in unit.missing]
-            for activity in unit.files.values():
-                for place, taken in self._dependent(activity):
-                    dependent[place] = dependent.get(place, 0) | taken
+        for activity in activities:
+            for place, taken in self._dependent(activity):
+                dependent[place] = dependent.get(place, 0) | taken
+        missing = (missing for unit in walked.units for missing in unit.missing)
         return BuildResult(
             "",
             drafts,
             exports,
-            tuple(dict.fromkeys(path for unit in units for path in unit.files)),
+            tuple(dict.fromkeys(activity.path for activity in activities)),
             dependent,
-            tuple(told),
+            (*unresolved, *(Unresolved(m.file, m.line, m.header, "not in the tree") for m in missing)),
         )
 
     def _dependent(self, activity: FileActivity) -> list[tuple[Mark, int]]:
+        """The architecture-dependent branches that some architecture comes by, and which of them take it."""
         device = self.settings.bits.device
-        return [
-            ((branch.file, branch.line), branch.active & device)
-            for branch in activity.dependent
-            if branch.condition and branch.enclosing & device
-        ]
+        if activity not in self.places:
+            self.places[activity] = [
+                ((branch.file, branch.line), branch.active & device)
+                for branch in activity.dependent
+                if branch.condition and branch.enclosing & device
+            ]
+        return self.places[activity]
 
-    def _walk(self, build: BuildUnits) -> tuple[list[Unit], list[Unresolved]]:
+    def walk(self, build: BuildUnits) -> Walked:
+        """The units of a build after the preprocessor."""
         units: list[Unit] = []
         unresolved: list[Unresolved] = []
         for source in dict.fromkeys(build.sources):
@@ -244,7 +269,8 @@ class Analysis:
             cuda = source.endswith(_CUDA)
             passes = self._passes(build, cuda)
             units.append(self._unit(source, build.include_dirs, passes, None if cuda else ()))
-        return units, unresolved
+        spelled = tuple(build.spelled(arch) for arch in self.settings.archs)
+        return Walked(tuple(units), spelled, tuple(unresolved))
 
     def _unit(
         self,
@@ -277,7 +303,8 @@ class Analysis:
     def _link(self, units: Sequence[Unit], passes: Sequence[int]) -> Program:
         """The units as these passes compile them: whatever any of them can run."""
         activities = dict.fromkeys(activity for unit in units for activity in unit.files.values())
-        return Program(file for activity in activities for file in self._seen(activity, passes))
+        files = (file for activity in activities for file in self._seen(activity, passes))
+        return Program(files, self.shelf)
 
     def _seen(self, activity: FileActivity, passes: Sequence[int]) -> list[ReadFile]:
         """The file as each of these passes compiles it."""
@@ -330,26 +357,30 @@ def _run(
     jobs: int,
 ) -> Iterator[tuple[int, BuildResult]]:
     """The index and the result of each build, as they are done."""
-    make = partial(_worker, read, exists, settings)
-    if jobs > 1 and len(builds) > 1:
-        yield from parallel(builds, make, jobs)
-        return
     collecting = gc.isenabled()
     gc.disable()  # nearly all that is made lives to the end
     try:
-        work = make()
-        for index, build in enumerate(builds):
-            yield index, work(build)
-        del work  # before it is searched for garbage
+        yield from _results(builds, Analysis(read, exists, settings), jobs)
     finally:
         if collecting:
             gc.enable()
 
 
-def _worker(
-    read: Callable[[str], bytes], exists: Callable[[str], bool], settings: Settings
-) -> Callable[[BuildUnits], BuildResult]:
-    return Analysis(read, exists, settings).build
+def _results(
+    builds: Sequence[BuildUnits], analysis: Analysis, jobs: int
+) -> Iterator[tuple[int, BuildResult]]:
+    """What several builds need is worked out here, before the processes part; the rest in them."""
+    walked = [analysis.walk(build) for build in builds]
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for index, one in enumerate(walked):
+        alike.setdefault(one.key, []).append(index)
+    groups = list(alike.values())
+    chunks = [walked[group[0]] for group in groups]
+    analysis.read(chunks)
+    for chunk, result in parallel(chunks, lambda: analysis.analyse, jobs):
+        for index in groups[chunk]:
+            absent = (*walked[index].absent, *result.unresolved)
+            yield index, replace(result, name=builds[index].name, unresolved=absent)
 
 
 def _result(results: Sequence[BuildResult], settings: Settings) -> CudaResult:
@@ -409,7 +440,6 @@ def _export(build: str, found: Reached, ids: Mapping[Mark, str]) -> ExportReach:
         line=own.line,
         module=own.module,
         kernels=found.kernels,
-        functions=found.functions,
         guards=tuple(held_by),
         held_by=held_by,
         ways=found.ways,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
@@ -19,6 +19,22 @@ Role = Literal["name", "member", "own"]
 
 _LAUNCH = re.compile(r"<<<")
 _STOP = frozenset(";{}")
+#: A name or number, and what follows it; it begins with a set of characters, which the engine skips to.
+_WORD = re.compile(
+    r"([A-Za-z0-9_](?:(?<=[0-9])(?:[\w.]|'(?=\w))*|\w*))\s*(?:(::|->|\.(?!\.)|[({]|<<(?!=)|<(?![<=]))\s*)?"
+)
+_BRACKET = re.compile(r"->|<<=|>>=|<=|>=|<<|[<>()\[\];{}]")
+_NEXT = re.compile(r"\s*(<<(?!=)|\S)")
+#: How many tokens template arguments may have.
+_LONG = 400
+_THIS = ("this",)
+#: In place of qualifiers: a keyword or a number, which is none; something that is no word.
+_OTHER = ("",)
+_ELSEWHERE = (" ",)
+_ALONE: tuple[Role, tuple[str, ...]] = ("name", ())
+_ANGLES = frozenset({"<", "<<"})
+_CALLS = frozenset({"(", "{"})
+_JOINTS = frozenset({".", "->", "::"})
 
 
 class Use(NamedTuple):
@@ -36,6 +52,10 @@ class Use(NamedTuple):
     at: int
 
 
+Mention = tuple[str, Role, tuple[str, ...], bool, bool, int]
+"""A use as a plain tuple."""
+
+
 @dataclass(frozen=True, slots=True)
 class Locals:
     """The names that a function declares itself; ``lambdas`` among them are called without leaving it."""
@@ -48,74 +68,142 @@ class Locals:
 
 def uses(code: str, start: int = 0, end: int | None = None) -> Iterator[Use]:
     """All mentions of names in ``code[start:end]``, whose comments and string contents are blank."""
-    end = len(code) if end is None else end
-    tokens = [(m[0], m.start()) for m in TOKEN.finditer(code, start, end)]
-    keywords = words("keywords", "words")
-    opened: list[int] = []
-    owner: dict[int, int] = {}
-    for index, (token, at) in enumerate(tokens):
+    return map(Use._make, mentions(code, start, len(code) if end is None else end))
+
+
+def mentions(code: str, start: int, end: int) -> Iterator[Mention]:
+    """The uses in ``code[start:end]`` as plain tuples, which cost less to make."""
+    others = _others()
+    arguments = _Arguments(code, start, end)
+    # Where the word before and what joins it to the next one end; what it is as a qualifier.
+    reached, joint = start, ""
+    role: Role = "name"
+    path: tuple[str, ...] = ()
+    for match in _WORD.finditer(code, start, end):
+        word, follows = match.groups()
+        at = match.start()
+        beside = at == reached
+        if not beside:
+            joint, path = _joint(code[reached:at]), _ELSEWHERE
+        reached = match.end()
+        if word == "template" and follows is None:
+            continue  # x.template f<int>(): as if it were not there
+        role, path = _joined(joint, role, path, arguments, at) if joint else _ALONE
+        joint = follows if follows in _JOINTS else ""
+        if word in others or word[0] in "0123456789":
+            role, path = "name", _THIS if word == "this" else _OTHER
+            continue
+        whole = (*path, word)
+        launched = False
+        if follows in _ANGLES:
+            follows, launched = arguments.past(match.start(2), follows, role, whole)
+        yield word, role, path, follows in _CALLS, launched, at
+        path = whole
+
+
+def _joined(
+    joint: str, role: Role, path: tuple[str, ...], arguments: _Arguments, at: int
+) -> tuple[Role, tuple[str, ...]]:
+    """Role and qualifiers of the name at ``at``, by those of the name before and what joins the two."""
+    if joint != "::":
+        return ("own" if path == _THIS else "member"), ()
+    if path == _ELSEWHERE:
+        return arguments.before(at)
+    return ("name", ()) if path == _OTHER else (role, path)
+
+
+@cache
+def _others() -> frozenset[str]:
+    """Words that mention nothing."""
+    return words("keywords", "words") | {"this"}
+
+
+def _joint(gap: str) -> str:
+    """What joins a name to what stands before it (``.``, ``->``, ``::``), by the text between two words."""
+    gap = gap.rstrip()
+    last = gap[-1:]
+    if last == ":":
+        return "::" if gap.endswith("::") else ""
+    if last == ">":
+        return "->" if gap.endswith("->") else ""
+    return "." if last == "." and not gap.endswith("..") else ""
+
+
+class _Arguments:
+    """The template arguments in a piece of code, by the offsets of their brackets; read as they are met."""
+
+    def __init__(self, code: str, start: int, end: int) -> None:
+        self._code, self._start, self._end = code, start, end
+        self._owners: dict[int, tuple[Role, tuple[str, ...]]] = {}
+        self._brackets = _BRACKET.finditer(code, start, end)
+        self._opened: list[int] = []
+        self._closed: dict[int, int] = {}
+        self._done = start
+
+    def past(self, at: int, token: str, role: Role, whole: tuple[str, ...]) -> tuple[str, bool]:
+        """What follows a name before a ``<`` or ``<<`` at this offset, and whether that is a launch."""
+        launch = at
         if token == "<":
-            opened.append(index)
-        elif token == ">" and opened and tokens[opened[-1]][0] == "<":
-            owner[index] = opened.pop()
-        elif token in "([":
-            opened.append(index)
+            self._owners[at] = role, whole
+            launch, token = self._past(at)
+        launched = token == "<<" and not self._code[launch + 2 : self._end].isspace()
+        return token, launched
+
+    def _past(self, at: int) -> tuple[int, str]:
+        """The token after the template arguments that open here, with its offset; empty if they are none."""
+        depth, code = 0, self._code
+        for match in _BRACKET.finditer(code, at, self._end):
+            token = match[0]
+            if token in "<([":
+                depth += 1
+            elif token in ">)]":
+                depth -= 1
+                if depth == 0:
+                    close = match.end()
+                    if close - at > _LONG and len(TOKEN.findall(code, at, close)) > _LONG:
+                        break
+                    after = _NEXT.match(code, close, self._end)
+                    return (after.start(1), after[1]) if after is not None else (close, "")
+            elif token in _STOP:
+                break
+        return at, ""
+
+    def before(self, at: int) -> tuple[Role, tuple[str, ...]]:
+        """Role and qualifiers of a name at ``at`` that follows a ``::`` which no name stands before."""
+        before = self._code[self._start : at].rstrip()[:-2].rstrip()
+        if before.endswith(">"):
+            opened = self._opening(self._start + len(before) - 1)
+            if opened in self._owners:
+                return self._owners[opened]
+            before = self._code[self._start : opened].rstrip() if opened >= 0 else before
+        return "name", (("?",) if before.endswith((")", "]", ">")) else ())
+
+    def _opening(self, at: int) -> int:
+        """The offset of the ``<`` that the ``>`` at this offset closes; -1 if it closes none."""
+        opened = self._opened
+        while self._done <= at:
+            match = next(self._brackets, None)
+            if match is None:
+                break
+            token, here = match[0], match.start()
+            self._done = match.end()
+            if token in "<([":
+                opened.append(here)
+            elif token in _STOP:
+                opened.clear()
+            else:
+                self._close(token, here)
+        return self._closed.get(at, -1)
+
+    def _close(self, token: str, here: int) -> None:
+        opened, code = self._opened, self._code
+        if token == ">" and opened and code[opened[-1]] == "<":
+            self._closed[here] = opened.pop()
         elif token in ")]":
-            while opened and tokens[opened[-1]][0] == "<":
+            while opened and code[opened[-1]] == "<":
                 opened.pop()
             if opened:
-                owner[index] = opened.pop()
-        elif token in _STOP:
-            opened.clear()
-        elif (token[0].isalpha() or token[0] == "_") and token not in keywords and token != "this":
-            yield _use(tokens, index, at, owner)
-
-
-def _use(tokens: Sequence[tuple[str, int]], index: int, at: int, owner: dict[int, int]) -> Use:
-    name = tokens[index][0]
-    qualifiers: list[str] = []
-    before = index - 1
-    if before >= 0 and tokens[before][0] == "template":
-        before -= 1
-    while before >= 1 and tokens[before][0] == "::":
-        before -= 1
-        if tokens[before][0] == ">" and before in owner:
-            before = owner[before] - 1
-        word = tokens[before][0] if before >= 0 else ""
-        if not word or not (word[0].isalpha() or word[0] in "_"):
-            if word in (")", "]", ">"):
-                qualifiers.insert(0, "?")
-            break
-        if word in words("keywords", "words"):
-            break
-        qualifiers.insert(0, word)
-        before -= 1
-        if before >= 0 and tokens[before][0] == "template":
-            before -= 1
-    role: Role = "name"
-    if before >= 0 and tokens[before][0] in (".", "->"):
-        role = "own" if before >= 1 and tokens[before - 1][0] == "this" else "member"
-    after = tokens[index + 1][0] if index + 1 < len(tokens) else ""
-    if after == "<":
-        after = _past_arguments(tokens, index + 1)
-    launched = after == "<<" and index + 2 < len(tokens)
-    return Use(name, role, tuple(qualifiers), after in ("(", "{"), launched, at)
-
-
-def _past_arguments(tokens: Sequence[tuple[str, int]], index: int) -> str:
-    """The token after the template arguments that open at ``index``; empty if they are none."""
-    depth = 0
-    for at in range(index, min(index + 400, len(tokens))):
-        token = tokens[at][0]
-        if token in "<([":
-            depth += 1
-        elif token in ">)]":
-            depth -= 1
-            if depth == 0:
-                return tokens[at + 1][0] if at + 1 < len(tokens) else ""
-        elif token in _STOP:
-            break
-    return ""
+                opened.pop()
 
 
 def declared(text: str, parameters: int, end: int, constructor: bool = False) -> Locals:

@@ -25,7 +25,7 @@ def program(text: str, **more: str) -> Program:
 
 def reached(start: str, text: str, **more: str) -> Reach:
     """What an expression leads to in that program."""
-    return reach(program(text, **more), start, "unit.cu")
+    return reach(program(text, **more), start)
 
 
 def names(found: Reach) -> set[str]:

@@ -44,7 +44,7 @@ class _Linked:
         file = program.file(self.unit.path)
         assert file is not None
         found = {e.name: e.function for e in exports(file, program.macros)}
-        return reach(program, found[export], self.unit.path)
+        return reach(program, found[export])
 
     def guard(self, path: str, line: int) -> Guarded:
         files = [program.file(path) for program in self.programs]
