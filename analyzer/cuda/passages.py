@@ -24,7 +24,7 @@ _KEPT = 24
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The effects of a passage: what it leaves behind, and how long and deep it was."""
+    """The effects of a passage: what it leaves behind, how many inclusions it is, and how deep they go."""
 
     names: tuple[str, ...]
     states: tuple[State, ...]

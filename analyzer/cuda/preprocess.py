@@ -261,7 +261,7 @@ class _Walker:
             recording.files[path] = None
             recording.inclusions += 1
         for recording in self.recordings:
-            recording.depth = max(recording.depth, len(self.stack) - recording.level)
+            recording.depth = max(recording.depth, len(self.stack) - recording.level + 1)
         visits = around.visits if around is not None else Visits.of(facts)
         visits.sure |= here.sure
         visits.possible |= here.possible
@@ -309,7 +309,7 @@ class _Walker:
             self._missed((path, line, header), mask)
         self.inclusions += passage.inclusions
         for recording in self.recordings:
-            recording.depth = max(recording.depth, len(self.stack) - recording.level + passage.depth + 1)
+            recording.depth = max(recording.depth, len(self.stack) - recording.level + passage.depth)
         self._take_in(known.names, known.files, passage)
 
     def _has_header(self, text: str) -> int | Unknown:
