@@ -192,10 +192,10 @@ def test_more_files_and_where_a_line_is_held() -> None:
         #define UNUSED 1
         """,
     )
-    found = reach(unit, "&entry", "unit.cu")
+    found = reach(unit, "&entry")
     held = found.holds("header.cuh", 2)
     assert held is not None
     assert held.name == "helper"
     assert found.holds("header.cuh", 4, 6) is None
-    assert reach(unit, "nothing_here", "unit.cu").hops == {}
+    assert reach(unit, "nothing_here").hops == {}
     assert not found.doubtful
