@@ -300,7 +300,7 @@ def _static(decision: Decision, survey: Survey) -> Static:
         node, frame = argument.written
         code = f"{node.arg}={ast.unparse(node.value)}" if isinstance(node, ast.keyword) else ast.unparse(node)
         scope, module = frame.qualname, frame.module.source.name
-        decorator = frame.function is None
+        decorator = frame.function is None and not isinstance(node, ast.stmt)
         decorates = _decorated(node, frame.module.source.parsed.module) if decorator else ""
     reads = frozenset(_read(decision.node))
     return Static(

@@ -216,7 +216,16 @@ def _asked(node: ast.AST, source: Provenance, outcome: Truth) -> list[tuple[Prov
     the architectures of each), every one of them is a check of its own; so is one that only counts under
     circumstances which are free.
     """
-    checks = source.checks
+    # What a class lists is checked where it is compared, and told where it is written as well.
+    listed = [check for check in source.checks if isinstance(check.key, Site)]
+    also = [(check, outcome) for check in listed if outcome is not Truth.FREE]
+    checks = tuple(check for check in source.checks if not isinstance(check.key, Site))
+    return [*_asked_of_arguments(node, source, outcome, checks), *also]
+
+
+def _asked_of_arguments(
+    node: ast.AST, source: Provenance, outcome: Truth, checks: tuple[Provenance, ...]
+) -> list[tuple[Provenance | None, Truth]]:
     if not checks or (len(checks) == 1 and outcome is not Truth.FREE):
         return [(checks[0] if checks else None, outcome)]
     found: dict[int, set[str]] = {}

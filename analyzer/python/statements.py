@@ -17,7 +17,9 @@ from analyzer.python.values import (
     Free,
     Instance,
     List,
+    Origin,
     Partial,
+    Provenance,
     Raised,
     Set,
     Truth,
@@ -65,10 +67,21 @@ def _assign(m: Machine, node: ast.Assign, frame: Frame) -> None:
     value = m.place(value, frame.site(node), _targets(node))
     if isinstance(value.data, Partial) and value.data.bound is None:
         value.data.bound = frame.site(node)
-    if value.tainted and not frame.is_module:
+    if frame.owner is not None and frame.function is None:
+        value = _written(value, node, frame)
+    elif value.tainted and not frame.is_module:
         m.recorder.bound(m, frame, node, value)
     for target in node.targets:
         stores.assign(m, target, value, frame)
+
+
+def _written(value: Value, node: ast.Assign | ast.AnnAssign, frame: Frame) -> Value:
+    """A container of constants in a class body is known by where it stands: it may list architectures."""
+    data = value.data
+    if value.source is not None or not isinstance(data, (tuple, List, Set)):
+        return value
+    site = frame.site(node)
+    return Value(data, Provenance(Origin.ARGUMENT, (), site, key=site, written=(node, frame)))
 
 
 @lru_cache(maxsize=4096)
@@ -79,6 +92,8 @@ def _targets(node: ast.Assign) -> str:
 def _annotated(m: Machine, node: ast.AnnAssign, frame: Frame) -> None:
     if node.value is not None:
         value = m.evaluate(node.value, frame)
+        if frame.owner is not None and frame.function is None:
+            value = _written(value, node, frame)
         stores.assign(m, node.target, m.place(value, frame.site(node), ""), frame)
 
 

@@ -23,7 +23,7 @@ def get_platform():
 
 
 class CudaPlatform:
-    required_capability = (10, 0)
+    required_capability = (10, 0)  # gate: runtime raises | admit 10.0 | says this backend wants 10.0
 
     @classmethod
     def is_blackwell(cls):
