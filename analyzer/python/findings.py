@@ -63,6 +63,8 @@ class Static:
     answers: bool = False
     """The function does nothing but find an answer; ``truth``: that surely is a truth value."""
     truth: bool = False
+    listed: bool = False
+    """The argument is no argument, but what a class body lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,12 +297,13 @@ def _static(decision: Decision, survey: Survey) -> Static:
     answers, truth = sides.answering(body) if function is not None else (False, False)
     argument = decision.argument
     code = scope = module = decorates = ""
-    decorator = False
+    decorator = listed = False
     if argument is not None and argument.written is not None:
         node, frame = argument.written
         code = f"{node.arg}={ast.unparse(node.value)}" if isinstance(node, ast.keyword) else ast.unparse(node)
         scope, module = frame.qualname, frame.module.source.name
-        decorator = frame.function is None and not isinstance(node, ast.stmt)
+        listed = isinstance(node, ast.stmt)
+        decorator = frame.function is None and not listed
         decorates = _decorated(node, frame.module.source.parsed.module) if decorator else ""
     reads = frozenset(_read(decision.node))
     return Static(
@@ -320,6 +323,7 @@ def _static(decision: Decision, survey: Survey) -> Static:
         function.dotted if function is not None else "",
         answers,
         truth,
+        listed,
     )
 
 

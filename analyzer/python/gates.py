@@ -410,7 +410,9 @@ def _argument_gate(site: Site, items: list[Merged], question: Question) -> list[
         effect = "raises" if raising.raises else "excluded"
     answer = deciding.answers.get(target)
     message = (answer.raised if answer is not None else None) or raising.message or None
-    layer: Layer = "api" if first.decorator else "jit" if _gives(deciding, question) else "runtime"
+    layer: Layer = "api" if first.decorator else "runtime"
+    if not (first.decorator or first.listed) and _gives(deciding, question):
+        layer = "jit"
     steps = (
         Step(site.file, site.line, f"given here: {first.argument_code}"),
         *(_checked(item.static) for item in items),
