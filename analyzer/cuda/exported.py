@@ -44,6 +44,7 @@ class Reached:
     """
 
     export: Export
+    functions: tuple[Function, ...]
     kernels: tuple[Function, ...]
     marks: tuple[tuple[Mark, Function], ...]
     ways: tuple[Way, ...]
@@ -72,6 +73,7 @@ def _reached(
     ends = [*run.kernels, *(symbol for _, symbol in marks)]
     return Reached(
         export,
+        _functions(run.functions),
         _functions(run.kernels),
         tuple((mark, _function(symbol)) for mark, symbol in marks),
         _ways(run, ends),

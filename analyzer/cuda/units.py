@@ -87,6 +87,7 @@ class ExportReach:
     line: int
     module: str | None
     kernels: tuple[Function, ...]
+    functions: tuple[Function, ...]
     guards: tuple[str, ...]
     held_by: Mapping[str, Function]
     ways: tuple[Way, ...]
@@ -440,6 +441,7 @@ def _export(build: str, found: Reached, ids: Mapping[Mark, str]) -> ExportReach:
         line=own.line,
         module=own.module,
         kernels=found.kernels,
+        functions=found.functions,
         guards=tuple(held_by),
         held_by=held_by,
         ways=found.ways,
