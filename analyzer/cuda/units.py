@@ -29,6 +29,7 @@ from analyzer.cuda.directives import FileDirectives, facts
 from analyzer.cuda.exported import Function, Reached, Way, reached
 from analyzer.cuda.gates import GuardGate, Mark, Seen, gates
 from analyzer.cuda.guards import Bits, Draft, Finder
+from analyzer.cuda.host import search
 from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
 from analyzer.cuda.processes import parallel
@@ -211,6 +212,7 @@ class Analysis:
         self.places: dict[FileActivity, list[tuple[Mark, int]]] = {}
         self.units: dict[tuple[object, ...], Unit] = {}
         self.isa = isa.Finder(self.reader, settings.bits, self._link)
+        self.host = search.Finder(settings.archs, settings.bits, self._seen)
 
     @property
     def passes(self) -> tuple[int, ...]:
@@ -228,7 +230,7 @@ class Analysis:
     def analyse(self, walked: Walked) -> BuildResult:
         """What a build's units tell, as the result of a build without a name."""
         illegal, unresolved = self.isa.drafts(walked.units, walked.spelled)
-        drafts = (*self.finder.guards(walked.units), *illegal)
+        drafts = (*self.finder.guards(walked.units), *illegal, *self.host.drafts(walked.units))
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))

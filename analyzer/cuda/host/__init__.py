@@ -1,0 +1,1 @@
+"""What the host side of a unit decides by the GPU that it runs on."""
