@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from analyzer import __version__
+from analyzer.commands.cache import cache
 from analyzer.commands.check import check
 from analyzer.commands.diff import diff
 from analyzer.commands.evaluate import evaluate
@@ -52,7 +53,7 @@ def smgate(ctx: click.Context, settings: Path | None) -> None:
     install(ctx, settings)
 
 
-for _verb in (scan, check, diff, history, explain_gate, evaluate, whatif, unlock, config, schema):
+for _verb in (scan, check, diff, history, explain_gate, evaluate, whatif, unlock, config, schema, cache):
     smgate.add_command(_verb)
 
 

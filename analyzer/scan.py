@@ -20,6 +20,7 @@ from analyzer.jit import builds
 from analyzer.jit.extract import Extract, extract
 from analyzer.judge.severity import judged
 from analyzer.model import Coverage, FileFacts, Files, Gate, Predicate, Report, Target, Tool, Unresolved
+from analyzer.profile import Profile
 from analyzer.python import fleet, gates
 from analyzer.python.calls import call
 from analyzer.python.device import Host
@@ -84,34 +85,42 @@ class ScanOptions:
         return tuple(sorted(self.env.items()))
 
 
-def scan(options: ScanOptions, progress: Progress = lambda stage, done, total: None) -> Report:
-    """Analyse a tree.
+def scan(
+    options: ScanOptions,
+    progress: Progress = lambda stage, done, total: None,
+    profile: Profile | None = None,
+) -> Report:
+    """Analyse a tree; ``profile`` is filled in with where the time went.
 
     Raises:
         TreeError: the root is missing, holds no Python package, or cannot be read.
     """
-    tree = open_tree(options.root, options.packages)
-    stages = Stages(tree, Cache() if options.cache else None)
+    profile = profile or Profile()
+    with profile.stage("tree"):
+        tree = open_tree(options.root, options.packages)
+    stages = Stages(tree, Cache() if options.cache else None, profile)
     return stages.keep(
         _REPORT,
         ("python", "cuda", "binary"),
         (options.target, options.references, options.cuda, options.environment),
-        lambda: _scan(tree, stages, options, progress),
+        lambda: _scan(tree, stages, options, progress, profile),
     )
 
 
-def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress) -> Report:
+def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, profile: Profile) -> Report:
     names = archs.names()
-    compiled = binary.analyse(
-        tree,
-        options.target,
-        options.references,
-        names,
-        lambda done, total: progress("Libraries", done, total),
-    )
+    with profile.stage("libraries"):
+        compiled = binary.analyse(
+            tree,
+            options.target,
+            options.references,
+            names,
+            lambda done, total: progress("Libraries", done, total),
+        )
     libraries = {gate.id: _finished(gate) for gate in compiled.gates}
     lacking = {found.path: [libraries[gate.id] for gate in gates] for found, gates in compiled.lost}
-    index, spellings = _index(tree, options, progress)
+    with profile.stage("words"):
+        index, spellings = _index(tree, options, progress)
     natives = _natives(tree, compiled, spellings)
     task = fleet.Task(index, spellings, options.release, options.environment, extract, natives)
     told = stages.keep(
@@ -127,6 +136,9 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress) 
             lambda done, total: progress("Python", done, total),
         ),
     )
+    if not profile.stages[_PYTHON.name].kept:
+        for survey in told.values():
+            profile.charge(survey.seconds)
     found = {arch: item.findings for arch, item in told.items()}
     extracts: dict[str, Extract] = {arch: item.extract for arch, item in told.items()}  # type: ignore[misc]
     python = gates.gates(found, options.target, options.references)
@@ -143,20 +155,21 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress) 
     for item in requested:
         asking.setdefault((item.file, item.function), []).append(demands[item.gate.id])
     progress("Graph", 0, 1)
-    linked = link(
-        index,
-        spellings,
-        found,
-        drafts,
-        guards,
-        plans,
-        cuda.exports,
-        options.target,
-        options.references,
-        natives,
-        lacking,
-        asking,
-    )
+    with profile.stage("graph"):
+        linked = link(
+            index,
+            spellings,
+            found,
+            drafts,
+            guards,
+            plans,
+            cuda.exports,
+            options.target,
+            options.references,
+            natives,
+            lacking,
+            asking,
+        )
     progress("Graph", 1, 1)
     python_gates = [draft.gate for draft in drafts]
     others = [*guards.values(), *libraries.values(), *demands.values()]

@@ -29,7 +29,7 @@ class Scans:
         self.report = REPORT
         self.error: BaseException | None = None
 
-    def scan(self, options: Any, progress: Any) -> model.Report:
+    def scan(self, options: Any, progress: Any, profile: Any = None) -> model.Report:
         self.options.append(options)
         progress("reading", 1, 2)
         progress("reading", 2, 2)

@@ -93,7 +93,7 @@ def common_options(command: Command) -> Command:
             "--jobs", type=click.IntRange(1), metavar="N", help="processes  [default: all processors]"
         ),
         click.option("--quiet", "-q", is_flag=True, help="no progress on standard error"),
-        click.option("--no-cache", is_flag=True, help="neither keep nor use facts of other scans"),
+        click.option("--no-cache", is_flag=True, help="neither keep nor use what other scans found out"),
     ]
     for option in reversed(options):
         command = option(command)

@@ -20,6 +20,7 @@ from analyzer.commands.options import scan_options
 from analyzer.commands.output import saved_report, source_of
 from analyzer.console import display
 from analyzer.model import Report, decode, encode
+from analyzer.profile import Profile
 from analyzer.report.source import Source
 from analyzer.tree.cache import default_folder, fingerprint
 from analyzer.tree.errors import TreeError
@@ -38,13 +39,17 @@ def tree(root: Path | None, fetch: Sequence[str], keep: bool = True) -> Iterator
 
 @contextmanager
 def scanned(
-    root: Path | None, fetch: Sequence[str], quiet: bool, common: dict[str, Any]
+    root: Path | None,
+    fetch: Sequence[str],
+    quiet: bool,
+    common: dict[str, Any],
+    profile: Profile | None = None,
 ) -> Iterator[tuple[Report, Source]]:
     """The report of a tree or of releases, and its code as long as that is there."""
     with tree(root, fetch, keep=not common["no_cache"]) as place:
         options = scan_options(place, **common)
         with display(sys.stderr, quiet) as progress:
-            report = pipeline.scan(options, progress)
+            report = pipeline.scan(options, progress, profile)
         yield report, source_of(options.root)
 
 

@@ -14,8 +14,10 @@ from analyzer.commands.output import SUFFIXES, TERMINAL, check_destination, dest
 from analyzer.commands.reports import scanned
 from analyzer.commands.settings import given, suppressed
 from analyzer.model import SEVERITIES, Severity
+from analyzer.profile import Profile
 from analyzer.report.formats import FORMATS
 from analyzer.report.screen import Screen
+from analyzer.report.spent import profile_text
 
 
 @click.command()
@@ -39,6 +41,7 @@ from analyzer.report.screen import Screen
 @click.option(
     "--fetch", multiple=True, metavar="NAME==VERSION", help="scan this wheel instead of ROOT; repeatable"
 )
+@click.option("--profile", "profiled", is_flag=True, help="print where the time went to standard error")
 def scan(
     root: Path | None,
     form: str | None,
@@ -46,6 +49,7 @@ def scan(
     reports: tuple[tuple[str, Path], ...],
     fail_on: Severity | None,
     fetch: tuple[str, ...],
+    profiled: bool,
     quiet: bool,
     **common: Any,
 ) -> int:
@@ -65,10 +69,13 @@ def scan(
     main = form or (SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
     for _, file in (*reports, *([(main, output)] if output else [])):
         check_destination(file)
-    with scanned(root, fetch, quiet, common) as (report, source):
+    profile = Profile()
+    with scanned(root, fetch, quiet, common, profile) as (report, source):
         rules = suppressed(report)
         marks = of_scan(report, fail_on or "error", rules)
         for kind, file in reports:
             write(file, render(report, kind, source, None, marks))
         write(output, render(report, main, source, None if output else Screen.of(sys.stdout), marks))
+    if profiled:
+        click.echo(profile_text(profile), err=True)
     return int(fail_on is not None and bool(marks.failing))

@@ -46,6 +46,8 @@ class Told:
 
     findings: findings.Findings
     extract: object
+    seconds: Mapping[str, float]
+    """Time spent on each file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,11 @@ def _explore(arch: str) -> tuple[Names, frozenset[Defined], frozenset[Defined]]:
     return _names(interest), telling, cut
 
 
+def _seconds(work: Survey) -> dict[str, float]:
+    machine = work.machine
+    return {machine.index.path(module): seconds for module, seconds in machine.seconds.items()}
+
+
 def _names(interest: Interest) -> Names:
     return frozenset(interest.names), frozenset(interest.builders), frozenset(interest.callers)
 
@@ -191,7 +198,7 @@ def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Surve
         survey.run(work, interest)
     else:
         survey.run_only(work, interest, chosen)
-    told = Told(findings.collect(work, arch), _TASK[0].extract(work))
+    told = Told(findings.collect(work, arch), _TASK[0].extract(work), _seconds(work))
     telling = survey.telling(work) if chosen is None else frozenset()
     _dissolve(work)
     return Surveyed(told, _names(interest), telling)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import process_time
 from typing import Protocol
 
 from analyzer.python import calls, expressions, imports, statements
@@ -160,6 +161,9 @@ class Machine:
         """Something is evaluated that is not reached: no decision is recorded."""
         self.roots: list[tuple[str, str]] = []
         """The modules and walked functions that are being run, outermost first."""
+        self.seconds: dict[str, float] = {}
+        """Time spent on each module's code, without that of others run meanwhile."""
+        self.inner = 0.0
         self.recursive: set[ast.AST] = set()
         """Functions of which some call was not followed, since they were being run."""
         self.calls = 0
@@ -268,11 +272,16 @@ class Machine:
 
     @contextmanager
     def rooted(self, key: tuple[str, str]) -> Iterator[None]:
-        """Note what is being run, by module and qualified name."""
+        """Note what is being run, by module and qualified name, and charge its module with the time."""
         self.roots.append(key)
+        outer, self.inner = self.inner, 0.0
+        begun = process_time()
         try:
             yield
         finally:
+            took = process_time() - begun
+            self.seconds[key[0]] = self.seconds.get(key[0], 0.0) + took - self.inner
+            self.inner = outer + took
             self.roots.pop()
 
     def force(self, value: Value) -> Value:

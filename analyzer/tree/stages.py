@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
+from analyzer.profile import Profile, Spent
 from analyzer.tree.cache import Cache
 from analyzer.tree.files import Kind, Tree, UnreadableFileError
 
@@ -30,9 +31,10 @@ class Stage:
 class Stages:
     """The stages of scans of one tree; without a cache, everything is computed."""
 
-    def __init__(self, tree: Tree, cache: Cache | None) -> None:
+    def __init__(self, tree: Tree, cache: Cache | None, profile: Profile | None = None) -> None:
         self._tree = tree
         self._cache = cache
+        self._profile = profile or Profile()
         self._contents: dict[Kind, list[tuple[str, str]]] = {}
 
     def keep(
@@ -46,11 +48,23 @@ class Stages:
             made_of: all else that the result depends on; plain data, dataclasses and sets of them.
             compute: makes the result, which must be picklable.
         """
+        with self._profile.stage(stage.name) as spent:
+            return self._kept(stage, tuple(kinds), made_of, compute, spent)
+
+    def _kept(
+        self,
+        stage: Stage,
+        kinds: tuple[Kind, ...],
+        made_of: object,
+        compute: Callable[[], Result],
+        spent: Spent,
+    ) -> Result:
         if self._cache is None:
             return compute()
-        digest = self._digest(tuple(kinds), made_of)
+        digest = self._digest(kinds, made_of)
         known = self._cache.get(stage.name, [digest], stage.code)
         if digest in known:
+            spent.kept = True
             result: Result = known[digest]
             return result
         result = compute()
