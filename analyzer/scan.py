@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,13 @@ from analyzer.archs import Spelling
 from analyzer.binary import gates as binary
 from analyzer.binary.library import mentions
 from analyzer.cuda import limits, requests, units
+from analyzer.graph.flow import flow
 from analyzer.graph.link import link
-from analyzer.jit import builds
+from analyzer.jit import builds, named
 from analyzer.jit.extract import Extract, extract
+from analyzer.judge.justification import Follower
 from analyzer.judge.severity import judged
+from analyzer.judge.verdict import judge
 from analyzer.model import Coverage, FileFacts, Files, Gate, Predicate, Report, Target, Tool, Unresolved
 from analyzer.profile import Profile
 from analyzer.python import fleet, gates
@@ -45,7 +51,7 @@ from analyzer.python.words import words
 from analyzer.tree.cache import Cache
 from analyzer.tree.errors import TreeError
 from analyzer.tree.facts import compute
-from analyzer.tree.files import Tree, open_tree
+from analyzer.tree.files import Tree, UnreadableFileError, decode, open_tree
 from analyzer.tree.requirements import notices, required
 from analyzer.tree.stages import Stage, Stages
 
@@ -54,6 +60,7 @@ Progress = Callable[[str, int, int], None]
 _COMMON = ("tree", "archs.py", "data.py", "identity.py", "model.py")
 _PYTHON = Stage("python", ("python", "jit", *_COMMON))
 _CUDA = Stage("cuda", ("cuda", *_COMMON))
+_NAMED = Stage("named", _CUDA.code)
 _REPORT = Stage("report")
 
 _TRUTH = frozenset(["true", "false"])
@@ -117,7 +124,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
             names,
             lambda done, total: progress("Libraries", done, total),
         )
-    libraries = {gate.id: _finished(gate) for gate in compiled.gates}
+    libraries = {gate.id: judged(_placed(gate)) for gate in compiled.gates}
     lacking = {found.path: [libraries[gate.id] for gate in gates] for found, gates in compiled.lost}
     with profile.stage("words"):
         index, spellings = _index(tree, options, progress)
@@ -144,28 +151,58 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
     python = gates.gates(found, options.target, options.references)
     paths = {file.path for file in tree.files}
     plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
-    cuda = _cuda(tree, stages, plans, options, names, paths, progress)
-    drafts = [replace(draft, gate=_finished(draft.gate)) for draft in python.gates]
-    guards = {guard.gate.id: judged(guard.gate) for guard in cuda.guards}
+    wanted = _wanted(plans, options, names)
+    cuda = stages.keep(
+        _CUDA,
+        ("cuda",),
+        (wanted, names, options.target, options.references),
+        lambda: units.analyse(
+            wanted,
+            tree.read,
+            paths.__contains__,
+            names,
+            options.target,
+            options.references,
+            options.jobs,
+            lambda done, total: progress("CUDA", done, total),
+        ),
+    )
     requested = limits.gates(
         _requests(tree, cuda, options, progress), options.target, options.references, names
     )
-    demands = {item.gate.id: _finished(item.gate) for item in requested}
+    demands = {item.gate.id: judged(_placed(item.gate)) for item in requested}
     asking: dict[tuple[str, str], list[Gate]] = {}
     for item in requested:
         asking.setdefault((item.file, item.function), []).append(demands[item.gate.id])
     progress("Graph", 0, 1)
+    with profile.stage("calls"):
+        calls = flow(found, [options.target, *options.references], natives)
+    beyond = _named(tree, stages, python.gates, wanted, options, names, paths)
     with profile.stage("graph"):
+        follower = Follower(
+            calls,
+            found,
+            [replace(draft, gate=_placed(draft.gate)) for draft in python.gates],
+            plans,
+            cuda.exports,
+            cuda.guarded,
+            options.target,
+            options.references,
+            beyond,
+        )
+        drafts, guards = judge(
+            follower.gates, (guard.gate for guard in cuda.guards), follower, partial(_lines, tree)
+        )
         linked = link(
             index,
             spellings,
-            found,
+            calls,
+            found[options.target],
             drafts,
             guards,
             plans,
             cuda.exports,
             options.target,
-            options.references,
             natives,
             lacking,
             asking,
@@ -194,9 +231,16 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
     )
 
 
-def _finished(gate: Gate) -> Gate:
-    """A gate of the Python side with what its place and its effect make of it."""
-    return judged(msgspec.structs.replace(gate, in_tests=_in_tests(gate.file)))
+def _placed(gate: Gate) -> Gate:
+    """A gate with what its place makes of it."""
+    return msgspec.structs.replace(gate, in_tests=_in_tests(gate.file))
+
+
+def _lines(tree: Tree, file: str) -> list[str] | None:
+    try:
+        return decode(tree.read(file)).splitlines()
+    except UnreadableFileError:
+        return None
 
 
 def _gate_order(gate: Gate) -> tuple[str, int, int, str]:
@@ -269,16 +313,10 @@ def _natives(tree: Tree, compiled: binary.BinaryGates, words: Mapping[str, froze
     )
 
 
-def _cuda(
-    tree: Tree,
-    stages: Stages,
-    plans: Sequence[builds.BuildPlan],
-    options: ScanOptions,
-    names: Sequence[str],
-    paths: set[str],
-    progress: Progress,
-) -> units.CudaResult:
-    """Preprocess and follow the sources of every build."""
+def _wanted(
+    plans: Sequence[builds.BuildPlan], options: ScanOptions, names: Sequence[str]
+) -> list[units.BuildUnits]:
+    """The builds whose sources are to be preprocessed and followed."""
     wanted = []
     for plan in plans:
         if not plan.build.sources or not plan.command:
@@ -292,21 +330,57 @@ def _cuda(
                 plan.build.name, plan.build.sources, tuple(folders), macros, spelling, options.release
             )
         )
-    return stages.keep(
-        _CUDA,
+    return wanted
+
+
+def _named(
+    tree: Tree,
+    stages: Stages,
+    drafts: Sequence[gates.PythonGate],
+    wanted: Sequence[units.BuildUnits],
+    options: ScanOptions,
+    names: Sequence[str],
+    paths: set[str],
+) -> dict[str, tuple[units.ExportReach, ...]]:
+    """What the sources can run that are named where a value is met which a gate withholds from the target.
+
+    They are compiled with the include folders that most builds beside them have.
+    """
+    known = named.by_name([file.path for file in tree.of("cuda")])
+    richest = {arch.name: Spelling(arch.number, "a" if arch.suffixes else "") for arch in archs.profiles()}
+    macros: dict[str, dict[str, str]] = {arch: {} for arch in names}
+    hypothetical = []
+    for draft in drafts:
+        gate = draft.gate
+        rejects = gate.verdict.get(options.target) == "reject" and gate.effect != "none"
+        found = named.sources(gate, partial(_parsed, tree), known) if rejects else ()
+        if not found:
+            continue
+        top = found[0].partition("/")[0] + "/"
+        beside = Counter(
+            build.include_dirs for build in wanted if any(path.startswith(top) for path in build.sources)
+        )
+        folders = beside.most_common(1)[0][0] if beside else ()
+        hypothetical.append(units.BuildUnits(gate.id, found, folders, macros, richest, options.release))
+    told = stages.keep(
+        _NAMED,
         ("cuda",),
-        (wanted, names, options.target, options.references),
+        (hypothetical, names, options.target, options.references),
         lambda: units.analyse(
-            wanted,
-            tree.read,
-            paths.__contains__,
-            names,
-            options.target,
-            options.references,
-            options.jobs,
-            lambda done, total: progress("CUDA", done, total),
+            hypothetical, tree.read, paths.__contains__, names, options.target, options.references
         ),
     )
+    exports: dict[str, list[units.ExportReach]] = {}
+    for export in told.exports:
+        exports.setdefault(export.build, []).append(export)
+    return {gate: tuple(run) for gate, run in exports.items()}
+
+
+def _parsed(tree: Tree, file: str) -> ast.Module | None:
+    try:
+        return ast.parse(decode(tree.read(file)))
+    except (UnreadableFileError, SyntaxError, ValueError):
+        return None
 
 
 def predicates(

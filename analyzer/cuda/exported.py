@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer.cuda.bindings import Export, exports
+from analyzer.cuda.followed import Followed, Follower
 from analyzer.cuda.program import Program, Symbol
 from analyzer.cuda.reach import Hop, Mentions, Reach, reach
 
@@ -49,24 +50,33 @@ class Reached:
     marks: tuple[tuple[Mark, Function], ...]
     ways: tuple[Way, ...]
     doubtful: bool
+    followed: tuple[Followed, ...]
 
 
-def reached(program: Program, spans: Mapping[str, Sequence[tuple[int, int, int]]]) -> tuple[Reached, ...]:
+def reached(
+    program: Program,
+    spans: Mapping[str, Sequence[tuple[int, int, int]]],
+    follower: Follower | None = None,
+) -> tuple[Reached, ...]:
     """Every export of the program's files with what it can run.
 
     ``spans`` holds, for each file, the line of each guard and the lines from there to the end of what it
-    decides.
+    decides. ``follower``, if there is one, judges what each export reaches.
     """
     found: dict[tuple[str, str, int], Export] = {}
     for file in program.files:
         for export in exports(file, program.macros):
             found.setdefault((export.name, export.file, export.line), export)
     mentions = Mentions(program)
-    return tuple(_reached(program, mentions, export, spans) for export in found.values())
+    return tuple(_reached(program, mentions, export, spans, follower) for export in found.values())
 
 
 def _reached(
-    program: Program, mentions: Mentions, export: Export, spans: Mapping[str, Sequence[tuple[int, int, int]]]
+    program: Program,
+    mentions: Mentions,
+    export: Export,
+    spans: Mapping[str, Sequence[tuple[int, int, int]]],
+    follower: Follower | None,
 ) -> Reached:
     run = reach(program, export.function, mentions)
     marks = _marks(run, spans)
@@ -78,6 +88,7 @@ def _reached(
         tuple((mark, _function(symbol)) for mark, symbol in marks),
         _ways(run, ends),
         run.doubtful,
+        follower.followed(run.hops) if follower is not None else (),
     )
 
 

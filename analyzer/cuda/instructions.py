@@ -16,7 +16,7 @@ from analyzer.cuda.ptx import instructions as inline
 #: How the marks of operands read.
 _OPERANDS = {"#n": "with a number as the last operand"}
 
-__all__ = ["Need", "Requirement", "may_hold", "needs", "requirement", "targets"]
+__all__ = ["HOLE", "Need", "Requirement", "may_hold", "needs", "requirement", "targets"]
 
 
 @dataclass(frozen=True, slots=True)

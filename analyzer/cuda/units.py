@@ -27,9 +27,11 @@ from analyzer.cuda import isa
 from analyzer.cuda.activity import Configuration, FileActivity, Unit
 from analyzer.cuda.directives import FileDirectives, facts
 from analyzer.cuda.exported import Function, Reached, Way, reached
+from analyzer.cuda.followed import Followed, Follower
 from analyzer.cuda.gates import GuardGate, Mark, Seen, gates
 from analyzer.cuda.guards import Bits, Draft, Finder
 from analyzer.cuda.host import search
+from analyzer.cuda.needs import Needs
 from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
 from analyzer.cuda.processes import parallel
@@ -41,7 +43,7 @@ __all__ = ["BuildUnits", "CudaResult", "ExportReach", "Function", "GuardGate", "
 
 #: Sources that nvcc compiles as CUDA; the host compiler alone sees all others (nvcc manual, "Supported
 #: input file suffixes").
-_CUDA = (".cu",)
+_CUDA = (".cu", ".jinja")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class ExportReach:
 
     ``guards`` are the ids of the gates inside it; ``ways`` lead to its kernels and to what holds those
     gates (``held_by``: gate id to that definition). ``doubtful``: something on the way was not read for
-    certain.
+    certain. ``followed`` is what each reference compiles of it, held against the target.
     """
 
     build: str
@@ -93,6 +95,7 @@ class ExportReach:
     held_by: Mapping[str, Function]
     ways: tuple[Way, ...]
     doubtful: bool
+    followed: tuple[Followed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ class CudaResult:
     """The guards and exports of all builds.
 
     ``files`` are the tree's files that each build's units include; ``directives`` the number of
-    architecture-dependent ``#if`` and ``#elif`` lines of each file that was read.
+    architecture-dependent ``#if`` and ``#elif`` lines of each file that was read; ``guarded``, by the id of a
+    gate, what the references compile under it.
     """
 
     guards: tuple[GuardGate, ...]
@@ -108,6 +112,7 @@ class CudaResult:
     files: Mapping[str, tuple[str, ...]]
     directives: Mapping[str, int]
     unresolved: tuple[Unresolved, ...]
+    guarded: Mapping[str, tuple[Followed, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,7 @@ class BuildResult:
     """What one build's units told.
 
     ``dependent`` holds, for each architecture-dependent branch that some architecture comes by, the mask of
-    those that take it.
+    those that take it; ``guarded`` what references compile under each guard at which something is lost.
     """
 
     name: str
@@ -139,6 +144,7 @@ class BuildResult:
     exports: tuple[Reached, ...]
     files: tuple[str, ...]
     dependent: Mapping[Mark, int]
+    guarded: Mapping[Mark, tuple[Followed, ...]]
     unresolved: tuple[Unresolved, ...]
 
 
@@ -234,7 +240,7 @@ class Analysis:
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
-        exports = reached(self._link(walked.units, self.passes), spans) if walked.units else ()
+        exports, guarded = self._followed(walked.units, drafts, spans) if walked.units else ((), {})
         activities = walked.activities
         dependent: dict[Mark, int] = {}
         for activity in activities:
@@ -247,8 +253,29 @@ class Analysis:
             exports,
             tuple(dict.fromkeys(activity.path for activity in activities)),
             dependent,
+            guarded,
             (*unresolved, *(Unresolved(m.file, m.line, m.header, "not in the tree") for m in missing)),
         )
+
+    def _followed(
+        self,
+        units: Sequence[Unit],
+        drafts: Sequence[Draft],
+        spans: Mapping[str, Sequence[tuple[int, int, int]]],
+    ) -> tuple[tuple[Reached, ...], dict[Mark, tuple[Followed, ...]]]:
+        """What exports can run, and what stands behind the guards at which something is lost."""
+        settings, bits = self.settings, self.settings.bits
+        program = self._link(units, self.passes)
+        passes = list(zip(settings.references, bits.references, strict=False))
+        follower = Follower(program, Needs(units, settings.target), passes)
+        exports = reached(program, spans, follower)
+        met = {mark for export in exports for mark, _ in export.marks}
+        guarded = {
+            (draft.file, draft.line): follower.behind(draft.file, draft.line, draft.last)
+            for draft in drafts
+            if draft.effect != "none" and (draft.file, draft.line) in met
+        }
+        return exports, guarded
 
     def _dependent(self, activity: FileActivity) -> list[tuple[Mark, int]]:
         """The architecture-dependent branches that some architecture comes by, and which of them take it."""
@@ -427,7 +454,17 @@ def _result(results: Sequence[BuildResult], settings: Settings) -> CudaResult:
         {result.name: result.files for result in results},
         {path: len(directives[path]) for path in sorted(directives)},
         tuple(sorted(unresolved)),
+        _guarded(results, ids),
     )
+
+
+def _guarded(results: Sequence[BuildResult], ids: Mapping[Mark, str]) -> dict[str, tuple[Followed, ...]]:
+    """What stands behind each gate, at all its places, in all builds."""
+    found: dict[str, dict[Followed, None]] = {}
+    for result in results:
+        for mark in sorted(result.guarded):
+            found.setdefault(ids[mark], {}).update(dict.fromkeys(result.guarded[mark]))
+    return {gate: tuple(one) for gate, one in found.items()}
 
 
 def _export(build: str, found: Reached, ids: Mapping[Mark, str]) -> ExportReach:
@@ -448,4 +485,5 @@ def _export(build: str, found: Reached, ids: Mapping[Mark, str]) -> ExportReach:
         held_by=held_by,
         ways=found.ways,
         doubtful=found.doubtful,
+        followed=found.followed,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analyzer.cuda.units import ExportReach
 from analyzer.graph.entries import apis, callers, options, public_names
-from analyzer.graph.flow import Way, flow
+from analyzer.graph.flow import Flow, Way
 from analyzer.graph.paths import Linker, numbered
 from analyzer.jit.builds import BuildPlan
 from analyzer.model import Edge, Gate, Node, Path
@@ -31,26 +31,25 @@ class Linked:
 def link(
     index: ModuleIndex,
     words: Mapping[str, frozenset[str]],
-    found: Mapping[str, Findings],
+    calls: Flow,
+    told: Findings,
     gates: Sequence[PythonGate],
     guards: Mapping[str, Gate],
     plans: Sequence[BuildPlan],
     reaches: Sequence[ExportReach],
     target: str,
-    references: Sequence[str],
     natives: Natives,
     lacking: Mapping[str, Sequence[Gate]],
     asking: Mapping[tuple[str, str], Sequence[Gate]],
 ) -> Linked:
     """Connect entry points, gates, builds, sources and kernels.
 
-    ``words`` maps each file to the identifiers in it, ``found`` each architecture to what its survey told,
-    ``guards`` ids to guard gates, ``lacking`` libraries of which the target runs nothing to their gates,
-    ``asking`` functions (file and qualified name) to their requests of shared memory.
+    ``words`` maps each file to the identifiers in it, ``guards`` ids to guard gates, ``lacking`` libraries of
+    which the target runs nothing to their gates, ``asking`` functions (file and qualified name) to their
+    requests of shared memory; ``told`` is what the survey for the target told.
     """
-    calls = flow(found, [target, *references], natives)
     linker = Linker(
-        calls, gates, guards, plans, reaches, found[target], target, contracts.collectors(), lacking, asking
+        calls, gates, guards, plans, reaches, told, target, contracts.collectors(), lacking, asking
     )
     paths: list[Path] = []
     for module, native, line in imports(index, words, natives):

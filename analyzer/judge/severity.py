@@ -29,11 +29,16 @@ _ORDERING = frozenset(["wait", "barrier", "fence"])
 def severity(gate: Gate) -> Severity:
     """The severity of a gate's effect, by the report contract.
 
-    What the chip cannot do is a note: no gate stands in the way of anything.
+    What the chip cannot do is a note: no gate stands in the way of anything. To let the target in to where it
+    cannot go is an error, whatever the reason.
     """
     if gate.effect == "none":
         return "none"
-    if gate.justification is not None and gate.justification.kind == "hardware":
+    if (
+        gate.effect != "wrongly_admitted"
+        and gate.justification is not None
+        and gate.justification.kind == "hardware"
+    ):
         return "note"
     if gate.effect in _ERRORS:
         return "error"

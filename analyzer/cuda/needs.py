@@ -1,0 +1,184 @@
+"""What code needs of the chip: instructions, and names of a library that stand for instructions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from analyzer import archs, data
+from analyzer.archs import Spelling
+from analyzer.cuda import instructions
+from analyzer.cuda.activity import FileActivity, Unit
+from analyzer.cuda.program import Symbol
+from analyzer.cuda.uses import Use, uses
+
+#: The matrix instructions that every architecture from sm_80 on has in some form.
+_COMMON = frozenset({"mma", "wmma"})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Need:
+    """One thing that code asks of the chip, and where.
+
+    ``what`` is the instruction or name as it is written, ``asks`` the part or feature that not every chip
+    has (empty: a matrix instruction that the target has). ``fails``: the target does not have it; ``why``
+    says who does. ``chosen``: a program asks for it, not a library that offers it among others.
+    """
+
+    asks: str
+    what: str
+    file: str
+    line: int
+    chosen: bool
+    fails: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Something on the way that is not understood: an instruction that the table does not hold."""
+
+    what: str
+    why: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """Something that some chips have, in words, and those that have it."""
+
+    what: str
+    archs: tuple[str, ...]
+
+
+@cache
+def features() -> Mapping[str, Feature]:
+    """The features of ``archs.toml`` by name."""
+    rows = data.table("archs")["feature"]
+    return {row["name"]: Feature(row["what"], tuple(row["archs"])) for row in rows}
+
+
+@cache
+def _atom(name: str) -> tuple[Mapping[str, Any], ...]:
+    return tuple(row for pattern, row in _atoms() if pattern.fullmatch(name))
+
+
+@cache
+def _atoms() -> tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...]:
+    return tuple((re.compile(row["name"]), row) for row in data.table("atoms")["atom"])
+
+
+@cache
+def in_library(file: str) -> bool:
+    """Whether a file belongs to a library whose names are in the table."""
+    parts = file.split("/")
+    folders = data.table("atoms")["library"]["folders"]
+    return any(part in folders and "include" in parts[:at] for at, part in enumerate(parts))
+
+
+class Needs:
+    """What the definitions of some units need of a target; every definition is read once."""
+
+    def __init__(self, units: Sequence[Unit], target: str) -> None:
+        self.target = target
+        self.activities: dict[str, list[FileActivity]] = {}
+        for unit in units:
+            for path, activity in unit.files.items():
+                known = self.activities.setdefault(path, [])
+                if not any(activity is other for other in known):
+                    known.append(activity)
+        self._known: dict[Symbol, tuple[Need | Unread, ...]] = {}
+
+    def active(self, file: str, line: int, bit: int) -> bool:
+        """Whether a pass compiles a line in some unit."""
+        return any((one.active(line) | one.unknown(line)) & bit for one in self.activities.get(file, ()))
+
+    def of(self, symbol: Symbol) -> tuple[Need | Unread, ...]:
+        """What a definition itself asks for, on any pass that it was read for."""
+        found = self._known.get(symbol)
+        if found is None:
+            found = self._known[symbol] = tuple(dict.fromkeys(self._find(symbol)))
+        return found
+
+    def _find(self, symbol: Symbol) -> Iterator[Need | Unread]:
+        own = symbol.definition
+        if symbol.kind == "macro":
+            return
+        expanded = own.line == own.end_line  # what a macro defines stands on one line, with a text of its own
+        whole = own.is_function or not own.pieces
+        named = symbol.uses if any(map(_atom, symbol.words)) else ()
+        for start, end in [(own.start, own.end)] if whole else own.pieces:
+            for need in needs(symbol.text, symbol.code, (start, end), symbol.file, self.target, named):
+                yield replace(need, line=own.line) if expanded else need
+
+
+def needs(
+    text: str,
+    code: str,
+    span: tuple[int, int],
+    file: str,
+    target: str,
+    mentioned: Sequence[Use] | None = None,
+) -> Iterator[Need | Unread]:
+    """What a piece of a file asks for, held against the target under its richest spelling.
+
+    ``text`` holds no comments, ``code`` no string contents either (``source.ActiveText``); ``mentioned`` are
+    its uses of names, if they are known.
+    """
+    start, end = span
+    chosen = not in_library(file)
+    richest = _richest(target)
+    for instruction, required in instructions.needs(text, code, start, end):
+        line = code.count("\n", 0, instruction.at) + 1
+        opcode = instruction.opcode
+        if not required.known:
+            yield Unread(opcode.replace(instructions.HOLE, "…"), required.reason, file, line)
+            continue
+        lacking = required.lacking(richest)
+        if lacking is not None:
+            yield Need(lacking.words, opcode, file, line, chosen, True, _only(lacking))
+        elif instruction.words[0] in _COMMON:
+            yield Need("", opcode, file, line, chosen, False)
+    if not chosen:
+        return
+    for use in mentioned if mentioned is not None else uses(code, start, end):
+        if not start <= use.at < end:
+            continue
+        for row in _atom(use.name):
+            if _means(row, use, code, start, end):
+                yield _named(row, use, file, code.count("\n", 0, use.at) + 1, target)
+
+
+@cache
+def _richest(arch: str) -> Spelling:
+    found = archs.find(arch)
+    return Spelling(found.number, "a" if "a" in found.suffixes else "")
+
+
+def _only(need: instructions.Need) -> str:
+    """Which targets have a part of an instruction."""
+    names = sorted({spelling.target for spelling in need.targets}, key=lambda name: (len(name), name))
+    return (
+        f"{need.words} assembles for {', '.join(names)} only" if names else f"{need.words} assembles nowhere"
+    )
+
+
+def _means(row: Mapping[str, Any], use: Use, code: str, start: int, end: int) -> bool:
+    """Whether a mention is that of the atom: by its qualifier, and by what stands beside it."""
+    if "within" in row and not set(row["within"]) & set(use.qualifiers):
+        return False
+    return "with" not in row or any(word in code[start:end] for word in row["with"])
+
+
+def _named(row: Mapping[str, Any], use: Use, file: str, line: int, target: str) -> Need:
+    name = "::".join((*use.qualifiers, use.name))
+    if "feature" not in row:
+        fails = archs.find(target).number < archs.find(row["since"]).number
+        return Need(row["since"] if fails else "", name, file, line, True, fails, f"from {row['since']} on")
+    feature = features()[row["feature"]]
+    why = f"stands for {feature.what}, which {', '.join(feature.archs)} have"
+    return Need(row["feature"], name, file, line, True, target not in feature.archs, why)

@@ -1,0 +1,370 @@
+"""Whether hardware or an oversight stands behind a gate that rejects the target: what is behind it, read.
+
+Behind a gate in Python are the calls that references make under its decision and the target does not, and
+whatever these lead to: functions, builds, the exports that are called of them and all that these can run. For
+each reference that code was held against the target (``cuda.followed``). ``liftable``: everything that some
+reference runs was read, and the target has all that it needs. ``hardware``: every reference needs something
+that the target lacks, and no code beside it does the same with what the target has. Else it is ``unknown``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import networkx as nx
+
+from analyzer import data
+from analyzer.cuda.followed import Followed
+from analyzer.cuda.units import ExportReach
+from analyzer.graph.flow import FEW, Flow, Way
+from analyzer.jit.builds import BuildPlan
+from analyzer.model import Gate, Justification, Step
+from analyzer.python.findings import Findings
+from analyzer.python.gates import PythonGate
+from analyzer.python.observe import Call, Key
+
+Kind = Literal["hardware", "liftable", "unknown"]
+
+#: Steps of evidence that are kept of one kind.
+KEPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What one reference reaches through a gate.
+
+    ``builds`` hold the exports that are run of each; ``open`` are places at which it was not followed.
+    """
+
+    functions: frozenset[str]
+    builds: Mapping[str, tuple[ExportReach, ...]]
+    open: tuple[Step, ...]
+
+
+@dataclass
+class Follower:
+    """Follows gates into what stands behind them."""
+
+    flow: Flow
+    found: Mapping[str, Findings]
+    gates: Sequence[PythonGate]
+    plans: Sequence[BuildPlan]
+    exports: Sequence[ExportReach]
+    guarded: Mapping[str, tuple[Followed, ...]]
+    target: str
+    references: Sequence[str]
+    named: Mapping[str, tuple[ExportReach, ...]] = field(default_factory=dict)
+    """By gate, the exports of the sources that are named where the value is met which the gate gives."""
+    _graphs: dict[str, nx.DiGraph[str]] = field(default_factory=dict)
+
+    def python(self, draft: PythonGate) -> Justification | None:
+        """The justification of a gate in Python; None for one that lets the target pass."""
+        gate = draft.gate
+        if gate.verdict.get(self.target) != "reject" or gate.effect == "none":
+            return None
+        told = [self._reference(draft, arch) for arch in self.passing(gate)]
+        return _joined(told) if told else Justification("unknown", ())
+
+    def passing(self, gate: Gate) -> list[str]:
+        """The references that a gate lets pass."""
+        return [arch for arch in self.references if gate.verdict.get(arch) == "admit"]
+
+    def reached_by_target(self, draft: PythonGate) -> dict[str, tuple[ExportReach, ...]]:
+        """The builds that the target itself is led to through a gate that lets it pass."""
+        functions = set(self._starts(draft, self.target))
+        graph = self._graph(self.target)
+        for start in list(functions):
+            if start in graph:
+                functions |= nx.descendants(graph, start)
+        # A call that raises is not seen to be made: follow those that references make, as far as they raise.
+        failing = self.flow.graph.subgraph(self._failing)
+        for source, callee, data_ in self.flow.graph.edges(data=True):
+            under = any(draft.keys & keys for keys in data_["way"].under)
+            if callee in failing and (under or source in functions):
+                functions |= {callee, *nx.descendants(failing, callee)}
+        return self._builds(functions)
+
+    @cached_property
+    def _failing(self) -> frozenset[str]:
+        """The functions that surely raise on the target."""
+        outcomes = self.found[self.target].outcomes
+        return frozenset(name for name, outcome in outcomes.items() if outcome.raised is not None)
+
+    def guard(self, gate: Gate) -> Justification | None:
+        """The justification of a guard; None for one at which the target loses nothing."""
+        if gate.effect == "none" or gate.verdict.get(self.target) != "reject":
+            return None
+        passing = {arch for arch in self.references if gate.verdict.get(arch) == "admit"}
+        by_arch: dict[str, list[Followed]] = {}
+        for one in self.guarded.get(gate.id, ()):
+            if one.arch in passing:
+                by_arch.setdefault(one.arch, []).append(one)
+        if not by_arch:
+            return Justification("unknown", (Step(gate.file, gate.line, "no build leads here"),))
+        return _joined([self._guarded(gate, found) for _, found in sorted(by_arch.items())])
+
+    def _guarded(self, gate: Gate, found: Sequence[Followed]) -> Justification:
+        """What stands under a guard on one reference, over all builds and places."""
+        if all(one.lacks and not one.instead for one in found):
+            return Justification("hardware", tuple(_lacking(found)))
+        if any(one.lacks for one in found) or any(one.open for one in found):
+            return Justification("unknown", (*_open(found), *_lacking(found)))
+        functions = max(one.functions for one in found)
+        what = (
+            f"nothing under this line needs what {self.target} lacks; {_counted(functions)} followed from it"
+        )
+        return Justification("liftable", (Step(gate.file, gate.line, what),))
+
+    # Python.
+
+    def let_in(self, draft: PythonGate) -> Justification | None:
+        """What is to be said of a gate that lets the target in to a package which was not scanned."""
+        gate, target = draft.gate, self.target
+        selects = "reject" in gate.verdict.values() and gate.verdict.get(target) == "admit"
+        if not selects or gate.specialised or gate.effect != "none":
+            return None
+        functions = set(self._starts(draft, target))
+        found = [*self._direct(draft, target), *self._leaving(functions, target)]
+        steps = [step for step in dict.fromkeys(found) if "was not scanned" in step.what]
+        return Justification("unknown", tuple(steps[:KEPT])) if steps else None
+
+    def _reference(self, draft: PythonGate, arch: str) -> Justification:
+        behind = self.behind(draft, arch)
+        kinds: list[Kind] = []
+        steps: list[Step] = list(behind.open)
+        for name in sorted(behind.builds):
+            kind, told = self.build(name, behind.builds[name], arch)
+            kinds.append(kind)
+            steps += told
+        if self.named.get(draft.gate.id):
+            kind, told = self._held(
+                "what is built for it", (draft.gate.file, draft.gate.line), self.named[draft.gate.id], arch
+            )
+            kinds.append(kind)
+            steps += told
+        if not kinds and not self._runs(behind.functions, arch):
+            what = "what it lets through leads to no code for the device that was read"
+            return Justification("unknown", (*steps, Step(draft.gate.file, draft.gate.line, what)))
+        if kinds and all(kind == "hardware" for kind in kinds):
+            return Justification("hardware", tuple(steps))
+        if behind.open or any(kind != "liftable" for kind in kinds):
+            return Justification("unknown", tuple(steps))
+        read = f"followed from here: {_counted(len(behind.functions))} of Python"
+        return Justification("liftable", (Step(draft.gate.file, draft.gate.line, read), *steps))
+
+    def _runs(self, functions: Iterable[str], arch: str) -> bool:
+        """Whether some function runs a kernel that a foundation compiles for the device at hand."""
+        compilers = data.table("contracts")["foundation"]["compilers"]
+        return any(
+            call.kind == "outside" and call.callee.partition(".")[0] in compilers
+            for name in functions
+            for call in self._calls[arch].get(name, ())
+        )
+
+    def behind(self, draft: PythonGate, arch: str, seen: frozenset[str] = frozenset()) -> Behind:
+        """What a reference reaches through a gate; ``seen`` are gates that it was reached through."""
+        functions = set(self._starts(draft, arch))
+        graph = self._graph(arch)
+        for start in list(functions):
+            if start in graph:
+                functions |= nx.descendants(graph, start)
+        builds = self._builds(functions)
+        open_ = [*self._leaving(functions, arch), *self._direct(draft, arch)]
+        if draft.stores and draft.gate.id not in seen:
+            for reader in self.gates:
+                if reader.reads & draft.stores and not reader.stores & draft.stores:
+                    further = self.behind(reader, arch, seen | {draft.gate.id})
+                    functions |= further.functions
+                    builds = {**further.builds, **builds}
+                    open_ += further.open
+        named = frozenset(name for name in functions if "\0" not in name)
+        return Behind(named, builds, tuple(dict.fromkeys(open_)))
+
+    def _starts(self, draft: PythonGate, arch: str) -> Iterator[str]:
+        """What a reference calls behind the gate, and the target does not."""
+        gate = draft.gate
+        if gate.layer == "jit":
+            if any(plan.build.function == draft.function for plan in self.plans):
+                yield draft.function
+            return
+        if gate.layer == "api":
+            yield from (name for name in [f"{draft.module}.{gate.scope}"] if name in self.flow.graph)
+            return
+        for source, target, data_ in self.flow.graph.edges(data=True):
+            way: Way = data_["way"]
+            if arch not in way.archs or (arch != self.target and self.target in way.archs):
+                continue
+            if any(draft.keys & under for under in way.under):
+                yield target
+            elif gate.effect == "raises" and arch != self.target and source == draft.function:
+                yield target  # what comes after the check
+
+    def _graph(self, arch: str) -> nx.DiGraph[str]:
+        """The calls that one architecture makes, and the constructors that it runs."""
+        if arch not in self._graphs:
+            graph: nx.DiGraph[str] = nx.DiGraph()
+            for source, target, data_ in self.flow.graph.edges(data=True):
+                if arch in data_["way"].archs:
+                    graph.add_edge(source, target)
+            for call in self.found[arch].calls:
+                if call.kind == "makes":
+                    graph.add_edge(call.caller, f"{call.callee}.__init__")
+            self._graphs[arch] = graph
+        return self._graphs[arch]
+
+    def _builds(self, functions: Iterable[str]) -> dict[str, tuple[ExportReach, ...]]:
+        """The builds among what is reached: the exports that are called, else all that they have."""
+        called: dict[str, set[str]] = {}
+        for name in functions:
+            maker, _, export = name.partition("\0")
+            if maker in self._makers:
+                called.setdefault(maker, set()).update([export] if export else [])
+        found = {}
+        for maker, exports in called.items():
+            build = self._makers[maker].build.name
+            of_build = self._by_build.get(build, ())
+            found[build] = tuple(one for one in of_build if not exports or one.name in exports)
+        return found
+
+    @cached_property
+    def _makers(self) -> dict[str, BuildPlan]:
+        return {plan.build.function: plan for plan in self.plans}
+
+    @cached_property
+    def _by_build(self) -> dict[str, list[ExportReach]]:
+        found: dict[str, list[ExportReach]] = {}
+        for export in self.exports:
+            found.setdefault(export.build, []).append(export)
+        return found
+
+    @cached_property
+    def _calls(self) -> dict[str, dict[str, list[Call]]]:
+        """The calls that lead out of what was read, by architecture and caller."""
+        found: dict[str, dict[str, list[Call]]] = {}
+        for arch in (self.target, *self.references):
+            by_caller = found.setdefault(arch, {})
+            for call in self.found[arch].calls:
+                if call.kind in ("outside", "method"):
+                    by_caller.setdefault(call.caller, []).append(call)
+        return found
+
+    @cached_property
+    def _methods(self) -> dict[str, int]:
+        """How many classes have a method of a name."""
+        counts: dict[str, int] = {}
+        for dotted in {name for arch in self.references for name in self.found[arch].outcomes}:
+            owner, _, name = dotted.rpartition(".")
+            if owner.rpartition(".")[2][:1].isupper():
+                counts[name] = counts.get(name, 0) + 1
+        return counts
+
+    def _leaving(self, functions: Iterable[str], arch: str) -> Iterator[Step]:
+        for name in sorted(functions):
+            library, _, called = name.partition("\0")
+            if called and library not in self._makers:
+                yield Step(library, 1, f"{called}: this library carries no code that {self.target} can run")
+            for call in self._calls[arch].get(name, ()):
+                yield from self._out(call)
+
+    def _direct(self, draft: PythonGate, arch: str) -> Iterator[Step]:
+        """The calls under the gate's own decision that lead out."""
+        for calls in self._calls[arch].values():
+            for call in calls:
+                if draft.keys & call.under and (arch == self.target or not self._also(call)):
+                    yield from self._out(call)
+
+    @cached_property
+    def _by_target(self) -> frozenset[tuple[str, str, Key]]:
+        return frozenset(
+            (call.caller, call.callee, (call.site.file, call.site.line, call.site.column, call.kind))
+            for call in self.found[self.target].calls
+        )
+
+    def _also(self, call: Call) -> bool:
+        """Whether the target makes the same call."""
+        place = (call.site.file, call.site.line, call.site.column, call.kind)
+        return (call.caller, call.callee, place) in self._by_target
+
+    def _out(self, call: Call) -> Iterator[Step]:
+        if call.kind == "outside":
+            package = call.callee.partition(".")[0]
+            if not _is_foundation(call.callee, package):
+                what = f"calls {call.callee}: the package {package} was not scanned"
+                yield Step(call.site.file, call.site.line, what)
+        elif self._methods.get(call.callee, 0) > FEW:
+            what = f"calls .{call.callee}() of one of {self._methods[call.callee]} classes: not followed"
+            yield Step(call.site.file, call.site.line, what)
+
+    def build(self, name: str, exports: Sequence[ExportReach], arch: str) -> tuple[Kind, list[Step]]:
+        """What one reference runs of a build, held against the target."""
+        plan = next(plan for plan in self.plans if plan.build.name == name)
+        return self._held(name, (plan.build.file, plan.build.line), exports, arch)
+
+    def _held(
+        self, name: str, place: tuple[str, int], exports: Sequence[ExportReach], arch: str
+    ) -> tuple[Kind, list[Step]]:
+        followed = {one.name: part for one in exports for part in one.followed if part.arch == arch}
+        if not followed:
+            return "unknown", [Step(*place, f"the sources of {name} were not found, or export nothing")]
+        parts = list(followed.values())
+        if any(_chosen(part) and not part.instead for part in parts):
+            return "hardware", list(_lacking([part for part in parts if _chosen(part)]))
+        if any(part.lacks or part.open for part in parts):
+            return "unknown", [*_open(parts), *_lacking(parts)]
+        if not any(one.kernels for one in exports):
+            return "unknown", [Step(*place, f"none of the exports of {name} leads to a kernel that was read")]
+        functions = max(part.functions for part in parts)
+        what = (
+            f"{name}: {len(parts)} of its exports read, up to {_counted(functions)} each; "
+            f"{self.target} has all that they need"
+        )
+        return "liftable", [Step(*place, what)]
+
+
+def _chosen(part: Followed) -> bool:
+    """Whether a program, not a library that offers it, asks for what the target lacks."""
+    return any(need.chosen for need in part.lacks)
+
+
+def _lacking(parts: Iterable[Followed]) -> Iterator[Step]:
+    steps: dict[Step, None] = {}
+    for part in parts:
+        for need in part.lacks:
+            steps.setdefault(Step(need.file, need.line, f"{need.what}: {need.why}"))
+    yield from list(steps)[:KEPT]
+
+
+def _open(parts: Iterable[Followed]) -> Iterator[Step]:
+    steps: dict[Step, None] = {}
+    for part in parts:
+        for step in part.open:
+            steps.setdefault(step)
+    yield from list(steps)[:KEPT]
+
+
+def _counted(functions: int) -> str:
+    return f"{functions:,} function{'' if functions == 1 else 's'}"
+
+
+def _joined(told: Sequence[Justification]) -> Justification:
+    """One answer from those of all references that pass: one that is liftable is enough."""
+    liftable = next((one for one in told if one.kind == "liftable"), None)
+    if liftable is not None:
+        return liftable
+    kind: Kind = "hardware" if all(one.kind == "hardware" for one in told) else "unknown"
+    steps = dict.fromkeys(step for one in told if kind == one.kind for step in one.evidence)
+    return Justification(kind, tuple(steps)[: 2 * KEPT])
+
+
+def _is_foundation(path: str, package: str) -> bool:
+    """Whether what is called serves every architecture alike."""
+    if package in sys.stdlib_module_names:
+        return True
+    table = data.table("contracts")["foundation"]
+    if any(path == root or path.startswith(f"{root}.") for root in table["custom"]):
+        return False
+    return package in table["packages"]

@@ -1,0 +1,64 @@
+"""Gates that let the target pass to where it can only be stopped or damaged.
+
+Such a gate tells architectures apart and admits the target; the target then really takes the calls under it,
+and every build that they lead to raises on it, needs what it lacks, or loses work or order in its kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from analyzer.judge.justification import KEPT, Follower
+from analyzer.model import Effect, Gate, Justification, Step
+from analyzer.python.gates import PythonGate
+
+_DAMAGED: frozenset[Effect] = frozenset({"empty_kernel", "lost_sync"})
+
+
+def admitted_wrongly(
+    draft: PythonGate, follower: Follower, guards: Mapping[str, Gate], raising: Mapping[str, Sequence[Gate]]
+) -> Gate | None:
+    """The gate with the effect ``wrongly_admitted`` and what stops the target behind it, if all is stopped.
+
+    Args:
+        draft: a gate in Python.
+        follower: follows it.
+        guards: the guards by id, judged.
+        raising: by build, the gates at which making it raises on the target.
+    """
+    gate = draft.gate
+    target = follower.target
+    rejected = [arch for arch, verdict in gate.verdict.items() if verdict == "reject"]
+    if gate.verdict.get(target) != "admit" or gate.effect != "none" or not rejected or gate.specialised:
+        return None
+    builds = follower.reached_by_target(draft)
+    stops: list[Step] = []
+    lacking = True
+    for name in sorted(builds):
+        for gate_found in raising.get(name, ()):
+            what = f"{name}: {target} is stopped here: {gate_found.message or gate_found.code}"
+            stops.append(Step(gate_found.file, gate_found.line, what))
+        if raising.get(name):
+            lacking = False
+            continue
+        kinds = [follower.build(name, builds[name], arch) for arch in follower.passing(gate)]
+        if kinds and all(kind == "hardware" for kind, _ in kinds):
+            stops += [step for _, steps in kinds for step in steps]
+            continue
+        damaged = [
+            guards[guard]
+            for export in builds[name]
+            for guard in export.guards
+            if guard in guards and guards[guard].severity == "error" and guards[guard].effect in _DAMAGED
+        ]
+        if not damaged:
+            return None
+        lacking = False
+        stops += [Step(one.file, one.line, f"{name}: {one.effect.replace('_', ' ')}") for one in damaged]
+    if not stops:
+        return None
+    steps = tuple(dict.fromkeys(stops))[: 2 * KEPT]
+    judged = Justification("hardware" if lacking else "unknown", steps)
+    return msgspec.structs.replace(gate, effect="wrongly_admitted", silent=True, justification=judged)

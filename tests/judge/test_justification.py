@@ -1,0 +1,280 @@
+"""Gates of small trees: hardware, liftable or unknown, with evidence; gates that admit wrongly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.model import Gate, Report
+from tests.judge.opened import scanned, write
+
+CORE = '''\
+"""Builds, in the form that the table of habits knows."""
+import pathlib
+
+SOURCES = pathlib.Path(__file__).parent.parent / "data"
+
+
+class JitSpec:
+    def __init__(self, name, sources, flags):
+        self.name = name
+        self.sources = sources
+        self.extra_cuda_cflags = flags
+
+    def get_compile_commands(self):
+        return [["nvcc", *self.extra_cuda_cflags, "-c", str(source)] for source in self.sources]
+
+    def build_and_load(self):
+        import tvm_ffi
+
+        return tvm_ffi.load_module(self.name)
+
+
+def gen_jit_spec(name, sources, flags=()):
+    return JitSpec(name, [SOURCES / source for source in sources], list(flags))
+'''
+OPS = """\
+import torch
+
+from flashinfer.jit.core import gen_jit_spec
+
+
+def make():
+    return gen_jit_spec("ops", ["ops.cu"])
+
+
+def run(x):
+    if torch.cuda.get_device_capability()[0] in {majors}:
+        return make().build_and_load().run(x)
+    return x.slow()
+"""
+UNIT = """\
+{body}
+__global__ void kernel(int* p) {{ deep(p); }}
+void run(int* p) {{ kernel<<<1, 1>>>(p); }}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
+"""
+PLAIN = "__device__ void deep(int* p) { p[0] = __ldg(p + 1); }"
+WGMMA = '__device__ void deep(int* p) { asm volatile("wgmma.fence.sync.aligned;"); }'
+MYSTERY = "__device__ void deep(int* p) { mystery(p); }"
+GUARDED = """\
+__device__ void deep(int* p) {
+#if __CUDA_ARCH__ < 1200
+  cudaGridDependencySynchronize();
+#endif
+  p[0] = 1;
+}"""
+
+
+def report(root: Path, body: str, majors: str = "[9, 10]", **files: str) -> Report:
+    """The report of a tree with one build behind one gate."""
+    program = {
+        "flashinfer/__init__.py": "",
+        "flashinfer/jit/__init__.py": "",
+        "flashinfer/jit/core.py": CORE,
+        "flashinfer/ops.py": OPS.replace("{majors}", majors),
+        "flashinfer/data/ops.cu": UNIT.format(body=body),
+    }
+    return scanned(write(root, {**program, **files}))
+
+
+def gate(found: Report, file: str = "flashinfer/ops.py", layer: str = "runtime") -> Gate:
+    (one,) = [gate for gate in found.gates if gate.file == file and gate.layer == layer]
+    return one
+
+
+def test_all_read_and_nothing_lacking_is_liftable(tmp_path: Path) -> None:
+    one = gate(report(tmp_path, PLAIN))
+    assert one.justification is not None
+    assert one.justification.kind == "liftable"
+    assert any("ops: 1 of its exports" in step.what for step in one.justification.evidence)
+    assert one.severity == "warning"
+
+
+def test_what_every_reference_needs_is_hardware(tmp_path: Path) -> None:
+    one = gate(report(tmp_path, WGMMA))
+    assert one.justification is not None
+    assert one.justification.kind == "hardware"
+    (step,) = one.justification.evidence
+    assert (step.file, step.line) == ("flashinfer/data/ops.cu", 1)
+    assert "wgmma" in step.what
+    assert one.severity == "note"
+
+
+def test_one_reference_that_needs_nothing_special_is_enough(tmp_path: Path) -> None:
+    body = (
+        "__device__ void deep(int* p) {\n#if __CUDA_ARCH__ == 900\n"
+        '  asm volatile("wgmma.fence.sync.aligned;");\n#endif\n  p[0] = 1;\n}'
+    )
+    one = gate(report(tmp_path, body))
+    assert one.justification is not None
+    assert one.justification.kind == "liftable"
+
+
+MMA = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
+MIXED = f"""{WGMMA}
+__global__ void other(int* p) {{ asm("{MMA}"); }}
+void more(int* p) {{ other<<<1, 1>>>(p); deep(p); }}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(more, more);"""
+MORE = """
+
+def more(x):
+    if torch.cuda.get_device_capability()[0] in [9, 10]:
+        make().build_and_load().more(x)
+"""
+#: A gate before a package that is not in the tree.
+BEYOND = """\
+import torch
+import deep_things
+
+
+def run(x):
+    if torch.cuda.get_device_capability()[0] {test}:
+        return deep_things.gemm(x)
+    return x.slow()
+"""
+FLAGS = """
+
+def flags(majors):
+    major, minor = torch.cuda.get_device_capability()
+    found = [(major, minor)] if major in majors else []
+    if not found:
+        raise RuntimeError("no architecture")
+    return [f"-gencode=arch=compute_{a}{b}a,code=sm_{a}{b}a" for a, b in found]
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (MYSTERY, "mystery"),
+        (MIXED, "wgmma"),
+    ],
+)
+def test_what_was_not_followed_or_is_mixed_is_unknown(body: str, what: str, tmp_path: Path) -> None:
+    text = OPS.replace("{majors}", "[9, 10]") + MORE
+    found = report(tmp_path, body, **{"flashinfer/ops.py": text})
+    judged = [one.justification for one in found.gates if one.file == "flashinfer/ops.py"]
+    told = [j for j in judged if j is not None and any(what in step.what for step in j.evidence)]
+    assert told
+    assert any(j.kind == "unknown" for j in told)
+
+
+def test_a_package_that_was_not_scanned_is_named(tmp_path: Path) -> None:
+    text = BEYOND.format(test="== 9")
+    one = gate(scanned(write(tmp_path, {"kit/__init__.py": "", "kit/ops.py": text})), "kit/ops.py")
+    assert one.justification is not None
+    assert one.justification.kind == "unknown"
+    assert any("deep_things was not scanned" in step.what for step in one.justification.evidence)
+
+
+def test_a_gate_that_admits_to_such_a_package_says_so(tmp_path: Path) -> None:
+    text = BEYOND.format(test=">= 9")
+    one = gate(scanned(write(tmp_path, {"kit/__init__.py": "", "kit/ops.py": text})), "kit/ops.py")
+    assert (one.verdict["sm_120"], one.effect) == ("admit", "none")
+    assert one.justification is not None
+    assert one.justification.kind == "unknown"
+
+
+def test_python_that_leads_to_no_kernel_is_unknown(tmp_path: Path) -> None:
+    text = (
+        "import torch\n\n\ndef note(x):\n    return x + 1\n\n\ndef run(x):\n"
+        "    if torch.cuda.get_device_capability()[0] == 9:\n        return note(x)\n    return x.slow()\n"
+    )
+    one = gate(scanned(write(tmp_path, {"kit/__init__.py": "", "kit/ops.py": text})), "kit/ops.py")
+    assert one.justification is not None
+    assert one.justification.kind == "unknown"
+
+
+def test_guards_are_judged_by_what_they_hold(tmp_path: Path) -> None:
+    one = gate(report(tmp_path, GUARDED), "flashinfer/data/ops.cu", "guard")
+    assert one.effect == "lost_sync"
+    assert one.justification is not None
+    assert one.justification.kind == "liftable"
+
+
+def test_the_comment_beside_the_gate_is_quoted(tmp_path: Path) -> None:
+    text = OPS.replace("{majors}", "[9, 10]").replace(
+        "    if torch", "    # regressed on sm_120, see issue 4711\n    if torch"
+    )
+    one = gate(report(tmp_path, PLAIN, **{"flashinfer/ops.py": text}))
+    assert one.justification is not None
+    assert one.justification.kind == "liftable"
+    assert one.justification.evidence[0].what == "a comment here says: regressed on sm_120, see issue 4711"
+    other = gate(
+        report(
+            tmp_path,
+            PLAIN,
+            **{"flashinfer/ops.py": text.replace("regressed on sm_120, see issue 4711", "go")},
+        )
+    )
+    assert other.justification is not None
+    assert "comment" not in other.justification.evidence[0].what
+
+
+# Wrongly admitted.
+
+
+def test_admitted_to_what_the_target_lacks(tmp_path: Path) -> None:
+    one = gate(report(tmp_path, WGMMA, majors="[9, 12]"))
+    assert (one.verdict["sm_120"], one.effect, one.severity) == ("admit", "wrongly_admitted", "error")
+    assert one.justification is not None
+    assert "wgmma" in one.justification.evidence[0].what
+
+
+def test_admitted_to_a_kernel_that_loses_its_wait(tmp_path: Path) -> None:
+    assert gate(report(tmp_path, GUARDED, majors="[9, 12]")).effect == "wrongly_admitted"
+
+
+def test_admitted_to_a_build_that_raises(tmp_path: Path) -> None:
+    text = OPS.replace("{majors}", "[9, 12]").replace(
+        '    return gen_jit_spec("ops", ["ops.cu"])',
+        '    return gen_jit_spec("ops", ["ops.cu"], flags(majors=[9, 10]))',
+    )
+    text += FLAGS
+    found = report(tmp_path, PLAIN, **{"flashinfer/ops.py": text})
+    one = gate(found)
+    assert one.effect == "wrongly_admitted"
+    assert one.justification is not None
+    assert any("stopped here" in step.what for step in one.justification.evidence)
+
+
+def test_rightly_admitted(tmp_path: Path) -> None:
+    one = gate(report(tmp_path, PLAIN, majors="[9, 12]"))
+    assert (one.verdict["sm_120"], one.effect) == ("admit", "none")
+
+
+CHOICE = """\
+import torch
+
+from flashinfer.jit.core import gen_jit_spec
+
+
+def choose(device):
+    if torch.cuda.get_device_capability(device)[0] == 9:
+        return "fast"
+    return "plain"
+
+
+def make(backend):
+    if backend == "plain":
+        return gen_jit_spec("plain", ["plain.cu"])
+    elif backend == "fast":
+        return gen_jit_spec("fast", ["rendered/" + "fast.jinja"])
+    raise ValueError(backend)
+
+
+def run(x, device):
+    return make(choose(device)).build_and_load().run(x)
+"""
+
+
+def test_a_value_leads_to_the_sources_that_are_named_for_it(tmp_path: Path) -> None:
+    templates = {"flashinfer/data/fast.jinja": UNIT.format(body=WGMMA), "flashinfer/data/plain.cu": ""}
+    text = CHOICE.replace('"rendered/" + "fast.jinja"', 'render("fast.jinja")')
+    found = report(tmp_path, PLAIN, **{"flashinfer/ops.py": text}, **templates)
+    one = next(gate for gate in found.gates if gate.file == "flashinfer/ops.py" and gate.scope == "choose")
+    assert one.justification is not None
+    assert one.justification.kind == "hardware"
+    assert any("wgmma" in step.what for step in one.justification.evidence)

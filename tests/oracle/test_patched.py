@@ -1,0 +1,65 @@
+"""nvcc as the judge of a patch: what it opens compiles for the target, and every kernel waits again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from analyzer.judge.unlock import unlock
+from analyzer.model import Report
+from tests.binary import toolkit
+from tests.corpus.conftest import report, report_file
+from tests.corpus.test_story import HEADER
+from tests.corpus.test_unlock import API, without
+from tests.judge.opened import apply, reader
+
+__all__ = ["report", "report_file"]
+
+#: Instantiates every kernel of the header for one type, as the binding does for three.
+UNIT = """\
+#include "flashinfer/comm/trtllm_allreduce.cuh"
+using namespace flashinfer::trtllm_allreduce;
+template cudaError_t flashinfer::trtllm_allreduce::customAllReduce<half>(
+    AllReduceParams<half>&, AllReduceStrategyType, AllReduceStrategyConfig, AllReduceFusionOp, bool,
+    cudaStream_t);
+"""
+KERNELS = (
+    "oneShotAllReduceKernel",
+    "twoShotAllReduceKernel",
+    "rms_norm_kernel",
+    "rms_pre_post_norm_kernel",
+    "lamport_style_one_shot_all_reduce_norm_kernel",
+    "one_shot_all_reduce_norm_kernel",
+    "one_shot_prenorm_all_reduce_norm_kernel",
+)
+
+
+def waits(include: list[Path], folder: Path) -> dict[str, bool]:
+    """By entry of the unit's PTX for sm_120a, whether it waits for the kernel before it."""
+    (folder / "unit.cu").write_text(UNIT)
+    flags = ["-ptx", "-arch=compute_120a", "-std=c++17", "-w", *(f"-I{path}" for path in include)]
+    toolkit.nvcc(folder / "unit.cu", folder / "unit.ptx", *flags)
+    found: dict[str, bool] = {}
+    for part in re.split(r"(?m)^\.visible \.entry |^\.entry ", (folder / "unit.ptx").read_text())[1:]:
+        name = re.match(r"[\w$]+", part)
+        assert name is not None
+        found[name[0]] = "griddepcontrol.wait" in part
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(toolkit.tool("nvcc") is None, reason="no nvcc: make toolkit")
+def test_every_kernel_waits_once_the_patch_is_applied(report: Report, demo: Path, tmp_path: Path) -> None:
+    found = unlock(report, API, reader(demo))
+    assert f"+++ {HEADER}" in found.patch
+    data = tmp_path / "flashinfer" / "data"
+    shutil.copytree(demo / "flashinfer" / "data" / "include", data / "include")
+    python = set(re.findall(r"(?m)^--- (\S+\.py)$", found.patch))
+    apply(tmp_path, without(found.patch, python))
+    told = waits([data / "include", demo / "flashinfer" / "data" / "spdlog" / "include"], tmp_path)
+    for kernel in KERNELS:
+        assert any(kernel in entry for entry in told), kernel
+    assert all(told.values()), [entry for entry, does in told.items() if not does][:4]
