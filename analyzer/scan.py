@@ -124,8 +124,6 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
             names,
             lambda done, total: progress("Libraries", done, total),
         )
-    libraries = {gate.id: judged(_placed(gate)) for gate in compiled.gates}
-    lacking = {found.path: [libraries[gate.id] for gate in gates] for found, gates in compiled.lost}
     with profile.stage("words"):
         index, spellings = _index(tree, options, progress)
     natives = _natives(tree, compiled, spellings)
@@ -147,6 +145,16 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
         for survey in told.values():
             profile.charge(survey.seconds)
     found = {arch: item.findings for arch, item in told.items()}
+    passed_by = _passed_by(found, options.target)
+    libraries = {
+        gate.id: judged(_placed(binary.unmet(gate) if gate.file in passed_by else gate))
+        for gate in compiled.gates
+    }
+    lacking = {
+        library.path: [libraries[gate.id] for gate in own]
+        for library, own in compiled.lost
+        if library.path not in passed_by
+    }
     extracts: dict[str, Extract] = {arch: item.extract for arch, item in told.items()}  # type: ignore[misc]
     python = gates.gates(found, options.target, options.references)
     paths = {file.path for file in tree.files}
@@ -176,7 +184,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
         asking.setdefault((item.file, item.function), []).append(demands[item.gate.id])
     progress("Graph", 0, 1)
     with profile.stage("calls"):
-        calls = flow(found, [options.target, *options.references], natives)
+        calls = flow(found, [options.target, *options.references], natives.without(passed_by))
     beyond = _named(tree, stages, python.gates, wanted, options, names, paths)
     with profile.stage("graph"):
         follower = Follower(
@@ -203,7 +211,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
             plans,
             cuda.exports,
             options.target,
-            natives,
+            natives.without(passed_by),
             lacking,
             asking,
         )
@@ -268,7 +276,7 @@ def _index(
     )
     found = {file.path: fact for file, fact in zip(files, facts, strict=True) if isinstance(fact, frozenset)}
     every = [file.path for file in tree.files if file.kind != "python" or file.path in found]
-    return ModuleIndex(every, tree.read, required(tree.packages)), found
+    return ModuleIndex([*every, *tree.others], tree.read, required(tree.packages)), found
 
 
 def _requests(
@@ -288,6 +296,15 @@ def _requests(
     )
     rows = zip(files, found, strict=True)
     return {file.path: facts for file, facts in rows if isinstance(facts, tuple) and facts}
+
+
+def _passed_by(found: Mapping[str, Findings], target: str) -> frozenset[str]:
+    """Libraries that are seen to be loaded by their path on some architectures, and not on the target."""
+    loaded = {
+        arch: {call.callee for call in findings.calls if call.kind == "loads"}
+        for arch, findings in found.items()
+    }
+    return frozenset[str]().union(*loaded.values()) - loaded[target]
 
 
 def _natives(tree: Tree, compiled: binary.BinaryGates, words: Mapping[str, frozenset[str]]) -> Natives:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from analyzer import archs
 from analyzer.binary import images, library
 from analyzer.binary.errors import DamagedError
@@ -101,6 +103,11 @@ def judge(libraries: Iterable[Library], question: Question, skipped: Iterable[Sk
                 )
             )
     return BinaryGates(libraries, tuple(gates), tuple(lost), tuple(skipped), tuple(unresolved), tuple(read))
+
+
+def unmet(gate: Gate) -> Gate:
+    """The gate of a library that the target does not load: what it lacks is not asked for."""
+    return msgspec.structs.replace(gate, effect="none", loses=(), message=None)
 
 
 def _groups(found: Library) -> list[list[Unit]]:

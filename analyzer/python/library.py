@@ -870,6 +870,29 @@ def path_exists(m: Machine, path: str) -> bool | Free:
     return Free(f"{path} may exist")
 
 
+def _glob_text(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    pattern = args[0].data if args and not keywords else None
+    if not isinstance(pattern, str):
+        return Value(List([], m.depth, open=True))
+    return _found(m, "/", Value(pattern.removeprefix("/"), args[0].source), str)
+
+
+def _found(m: Machine, folder: str, pattern: Value, kind: Callable[[str], Any]) -> Value:
+    """What of the tree fits a pattern below a folder.
+
+    The system gives several in no fixed order, so that only one alone has a known place in the list.
+    """
+    whole = posixpath.normpath(posixpath.join(folder, str(pattern.data)))
+    if not isinstance(pattern.data, str) or not whole.startswith(ROOT) or "**" in whole:
+        return Value(List([], m.depth, open=True))
+    above, _, name = whole.removeprefix(ROOT).rpartition("/")
+    if "[" in above or "*" in above or "?" in above:
+        above, name = "", whole.removeprefix(ROOT)
+    paths = m.index.matching(above, name)
+    found = [Value(kind(ROOT + path), pattern.source) for path in paths]
+    return Value(List(found, m.depth, open=len(found) > 1), pattern.source)
+
+
 def _distribution(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     return Value(Free("an installed version"))
 
@@ -989,6 +1012,7 @@ def _models() -> dict[str, Any]:
         "os.path.isfile": Builtin("isfile", _exists),
         "os.path.isdir": Builtin("isdir", _exists),
         "os.makedirs": Builtin("makedirs", _nothing),
+        "glob.glob": Builtin("glob", _glob_text),
         "importlib.util.find_spec": Builtin("find_spec", _find_spec),
         "importlib.import_module": Builtin("import_module", _import_module),
         "importlib.metadata.version": Builtin("version", _distribution),
@@ -1055,7 +1079,7 @@ def _read_text(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywo
 
 
 def _glob(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
-    return Value(List([], m.depth, open=True))
+    return _found(m, str(owner.data), args[0] if args else Value("*"), PurePosixPath)
 
 
 _PATH_METHODS: dict[str, Method] = {

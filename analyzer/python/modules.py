@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 
 from analyzer import data
@@ -141,6 +142,17 @@ class ModuleIndex:
                         break
                     self._paths.add(file)
         return path in self._paths
+
+    def matching(self, folder: str, pattern: str) -> list[str]:
+        """The files and folders of a folder that fit a pattern of path components, in order."""
+        self.has_path("")  # collects the folders
+        parts = [*(part for part in folder.split("/") if part), *pattern.split("/")]
+        return sorted(
+            path
+            for path in self._paths
+            if path.count("/") == len(parts) - 1
+            and all(fnmatchcase(name, part) for name, part in zip(path.split("/"), parts, strict=True))
+        )
 
     def text(self, path: str) -> str | None:
         """The text of a file of the tree."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -54,6 +54,10 @@ class Natives:
             for native in self.libraries
             if native.lost and native.module and path.startswith(f"{native.module}.")
         ]
+
+    def without(self, files: Collection[str]) -> Natives:
+        """The libraries but for some."""
+        return Natives(tuple(native for native in self.libraries if native.file not in files))
 
     def words(self, present: frozenset[str]) -> set[str]:
         """The names in a file by which it may call a lost library, given all identifiers in it."""

@@ -56,6 +56,8 @@ class Tree:
     packages: tuple[Package, ...]
     files: tuple[File, ...]
     skipped: tuple[Skipped, ...]
+    others: tuple[str, ...] = ()
+    """Paths of files that are not read; the scanned code may ask whether they are there."""
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -111,12 +113,14 @@ def open_tree(root: Path, names: Sequence[str] = ()) -> Tree:
     installation = find(root)
     packages = installation.select(names)
     skipped: list[Skipped] = []
-    files = sorted(_files(installation, packages, skipped))
-    return Tree(installation.root, installation.bases, packages, tuple(files), tuple(sorted(skipped)))
+    others: list[str] = []
+    files = sorted(_files(installation, packages, skipped, others))
+    told = tuple(sorted(skipped))
+    return Tree(installation.root, installation.bases, packages, tuple(files), told, tuple(sorted(others)))
 
 
 def _files(
-    installation: Installation, packages: tuple[Package, ...], skipped: list[Skipped]
+    installation: Installation, packages: tuple[Package, ...], skipped: list[Skipped], others: list[str]
 ) -> Iterator[File]:
     owners = Owners(installation.packages)
     wanted = set(packages)
@@ -127,6 +131,7 @@ def _files(
         for path, name in _walk(installation.root, top, skipped):
             kind = kind_of(name)
             if kind is None:
+                others.append(path)
                 continue
             owner = owners.of(path, depth) or claimants[0]
             if owner not in wanted:

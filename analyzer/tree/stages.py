@@ -72,7 +72,7 @@ class Stages:
         return result
 
     def _digest(self, kinds: tuple[Kind, ...], made_of: object) -> bytes:
-        paths = [file.path for file in self._tree.files]
+        paths = [*(file.path for file in self._tree.files), *self._tree.others]
         contents = [self._content(kind) for kind in kinds]
         packages = self._tree.packages
         described = msgspec.json.encode(

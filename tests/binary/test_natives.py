@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from analyzer.model import Report
@@ -37,6 +39,27 @@ def elsewhere(x):
 """
 
 
+LOADER = """
+import glob
+import importlib.util
+from pathlib import Path
+import torch
+
+def load():
+    folder = Path(__file__).parent
+    if torch.cuda.get_device_capability() == (9, 0):
+        variant = "sm90"
+    else:
+        variant = "newer"
+    for path in glob.glob(str(folder / variant / "chosen_ops.*")):
+        spec = importlib.util.spec_from_file_location("chosen_ops", path)
+        return importlib.util.module_from_spec(spec)
+
+def use(x):
+    return torch.ops.chosen_name.act(x)
+"""
+
+
 def library(namespace: bytes, operators: bytes, name: bytes, *images: tuple[int, str]) -> bytes:
     code = made.fatbin(*(made.image(2, n, s, made.cubin(n, s, ["k"])) for n, s in images))
     strings = (
@@ -56,6 +79,30 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     (root / "pkg" / "core_ops.abi3.so").write_bytes(core)
     (root / "pkg" / "fast_ops.abi3.so").write_bytes(fast)
     return scan(ScanOptions(root, "sm_120", ("sm_90", "sm_100"), "12.8", {}, (), 1, False))
+
+
+@pytest.mark.parametrize(
+    ("sm90", "newer", "findings"),
+    [
+        # Only what the target loads counts: here it runs that library, there it does not.
+        ([(90, "a")], [(100, "f"), (120, "a")], []),
+        ([(90, "a"), (120, "a")], [(100, "f")], ["pkg/newer/chosen_ops.so"]),
+    ],
+)
+def test_the_library_that_the_target_loads(
+    tmp_path: Path, sm90: list[tuple[int, str]], newer: list[tuple[int, str]], findings: list[str]
+) -> None:
+    (tmp_path / "pkg" / "sm90").mkdir(parents=True)
+    (tmp_path / "pkg" / "newer").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text("from pkg.loader import load, use\n")
+    (tmp_path / "pkg" / "loader.py").write_text(LOADER)
+    for folder, images in (("sm90", sm90), ("newer", newer)):
+        made_here = library(b"chosen_name", b"act", b"chosen_ops", *images)
+        (tmp_path / "pkg" / folder / "chosen_ops.so").write_bytes(made_here)
+    told = scan(ScanOptions(tmp_path, "sm_120", ("sm_90", "sm_100"), "12.8", {}, (), 1, False))
+    assert [gate.file for gate in told.gates if gate.effect == "no_image"] == findings
+    reached = {path.entry.name for path in told.paths if path.effect == "no_image"}
+    assert reached == ({"pkg.use"} if findings else set())
 
 
 def steps(report: Report, entry: str) -> tuple[str, ...]:
