@@ -18,6 +18,8 @@ from analyzer.identity import identity
 from analyzer.model import Effect, FileFacts, Gate, Loss, Skipped, Step, Unresolved, Verdict
 from analyzer.tree.files import Tree
 
+#: Files of machine code alone, which a program picks by name.
+_BARE = ".cubin"
 #: What the CUDA runtime says when no image fits. Source: ``cudaErrorNoKernelImageForDevice``.
 MESSAGE = "no kernel image is available for execution on the device"
 
@@ -85,7 +87,10 @@ def judge(libraries: Iterable[Library], question: Question, skipped: Iterable[Sk
     lost: list[tuple[Library, tuple[Gate, ...]]] = []
     unresolved: list[Unresolved] = []
     read: list[FileFacts] = []
+    bare = [found for found in libraries if found.path.endswith(_BARE)]
     for found in libraries:
+        if found.path.endswith(_BARE):
+            continue
         groups = _groups(found)
         own = [gate for group in groups if (gate := _gate(found, group, question, unresolved)) is not None]
         read.append(FileFacts(found.path, len(found.units), len(own)))
@@ -102,7 +107,36 @@ def judge(libraries: Iterable[Library], question: Question, skipped: Iterable[Sk
                     "some of its kernels have no image for the target; whose they are is not told",
                 )
             )
+    for alike in _alike(bare):
+        merged = _merged(alike, question, unresolved)
+        gates += merged
+        read += [FileFacts(found.path, 1, len(merged) if found is alike[0] else 0) for found in alike]
     return BinaryGates(libraries, tuple(gates), tuple(lost), tuple(skipped), tuple(unresolved), tuple(read))
+
+
+def _alike(bare: Iterable[Library]) -> list[list[Library]]:
+    """Files of bare machine code that lie in one folder and are for the same GPUs."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Library]] = defaultdict(list)
+    for found in bare:
+        made = images.names(image for unit in found.units for image in unit.images)
+        groups[found.path.rpartition("/")[0], made].append(found)
+    return [sorted(groups[key], key=lambda found: found.path) for key in sorted(groups)]
+
+
+def _merged(alike: list[Library], question: Question, unresolved: list[Unresolved]) -> list[Gate]:
+    """The one gate of such files, at the first of them: packages hold them by the thousand."""
+    own = [_gate(found, list(found.units), question, unresolved) for found in alike]
+    gates = [gate for gate in own if gate is not None]
+    if not gates:
+        return []
+    first = gates[0]
+    losses = tuple(sorted({loss for gate in gates for loss in gate.loses}))
+    steps = first.because
+    if len(gates) > 1:
+        folder = first.file.rpartition("/")[0] or "."
+        more = f"and {len(gates) - 1} more files in {folder} for {first.code} alone"
+        steps = (*steps, Step(gates[-1].file, 1, more))
+    return [msgspec.structs.replace(first, count=len(gates), loses=losses, because=steps)]
 
 
 def unmet(gate: Gate) -> Gate:

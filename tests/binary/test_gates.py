@@ -87,3 +87,20 @@ def test_an_unreadable_library_is_skipped(tmp_path: Path) -> None:
     assert told.gates == ()
     assert [item.file for item in told.skipped] == ["pkg/ops.so"]
     assert told.skipped[0].why.startswith("no fat binary at offset")
+
+
+def test_bare_machine_code_is_one_gate_for_each_folder_and_gpu(tmp_path: Path) -> None:
+    folder = tmp_path / "pkg" / "cubins"
+    folder.mkdir(parents=True)
+    (tmp_path / "pkg" / "__init__.py").write_text("")
+    for name, number, suffix in (("a", 100, "a"), ("b", 100, "a"), ("c", 120, "a"), ("d", 90, "")):
+        (folder / f"{name}.cubin").write_bytes(made.cubin(number, suffix, [f"kernel_{name}"]))
+    (folder / "pointer.cubin").write_bytes(b"version https://example.org/a-large-file")
+    told = gates.analyse(open_tree(tmp_path), "sm_120", ("sm_90", "sm_100"), archs.names())
+    assert [(gate.file, gate.code, gate.effect, gate.count) for gate in told.gates] == [
+        ("pkg/cubins/a.cubin", "sm_100a", "no_image", 2),
+        ("pkg/cubins/c.cubin", "sm_120a", "none", 1),
+        ("pkg/cubins/d.cubin", "sm_90", "no_image", 1),
+    ]
+    assert [loss.what for loss in told.gates[0].loses] == ["kernel_a", "kernel_b"]
+    assert [item.file for item in told.skipped] == ["pkg/cubins/pointer.cubin"]
