@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from analyzer.graph.paths import outcome
-from analyzer.model import Build, BuildVerdict, Gate, Path, Report, Verdict
+from analyzer.model import Build, BuildVerdict, Cell, Gate, Path, Report, Status, Verdict
 
 
 def whatif(report: Report, opened: Collection[str]) -> Report:
@@ -26,6 +26,7 @@ def whatif(report: Report, opened: Collection[str]) -> Report:
         gates=gates,
         builds=tuple(_build(build, report, known) for build in report.builds),
         paths=tuple(_path(path, opened, known) for path in report.paths),
+        matrix=tuple(_cell(cell, opened, target) for cell in report.matrix),
     )
 
 
@@ -53,6 +54,19 @@ def _path(path: Path, opened: Collection[str], gates: Mapping[str, Gate]) -> Pat
         return path
     effect, severity = outcome(left, gates)
     return msgspec.structs.replace(path, barriers=left, effect=effect, severity=severity)
+
+
+def _cell(cell: Cell, opened: Collection[str], target: str) -> Cell:
+    """A cell of the matrix; one whose every reason is open is supported."""
+    reasons = cell.reasons.get(target, ())
+    left = tuple(gate for gate in reasons if gate not in opened)
+    if len(left) == len(reasons):
+        return cell
+    if left:
+        return msgspec.structs.replace(cell, reasons={**cell.reasons, target: left})
+    others = {arch: gates for arch, gates in cell.reasons.items() if arch != target}
+    supported: Status = "supported"
+    return msgspec.structs.replace(cell, reasons=others, status={**cell.status, target: supported})
 
 
 def _build(build: Build, report: Report, gates: Mapping[str, Gate]) -> Build:

@@ -40,6 +40,15 @@ def worst_first(gates: Iterable[Gate]) -> list[Gate]:
     return sorted(gates, key=gravity)
 
 
+def ways(paths: Iterable[Path]) -> list[list[Path]]:
+    """Paths with the same barriers put together, in the order of the first of each."""
+    groups: dict[tuple[tuple[str, str], ...], list[Path]] = {}
+    for path in paths:
+        key = tuple((barrier.gate, barrier.when) for barrier in path.barriers)
+        groups.setdefault(key, []).append(path)
+    return list(groups.values())
+
+
 def paths_worst_first(paths: Iterable[Path]) -> list[Path]:
     """Paths from the gravest to the mildest; server options before APIs, for that is what a user typed."""
     kinds = ("option", "environment", "api")

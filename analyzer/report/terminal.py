@@ -82,14 +82,19 @@ def _ways(report: Report, screen: Screen, limit: int) -> Iterator[RenderableType
     if not paths:
         return
     gates = {gate.id: gate for gate in report.gates}
-    shown = paths[:limit] if limit else paths
+    groups = tally.ways(paths)
+    shown = groups[:limit] if limit else groups
     yield ""
     yield Text(f"What cannot be used as on {words.listed(report.references, 'or')}", "bold underline")
-    for path in shown:
-        yield Text.assemble(_tag(path.severity), text(elide(path.entry.name, screen.width - 9), "bold"))
-        yield from _barriers(path, gates, screen)
-    if len(paths) > len(shown):
-        yield Text(f"         … and {words.counted(len(paths) - len(shown), 'more way')} in", "dim")
+    for group in shown:
+        names = list(dict.fromkeys(path.entry.name for path in group))
+        more = f"  (+{words.counted(len(names) - 1, 'more way')} in)" if len(names) > 1 else ""
+        name = elide(names[0], max(24, screen.width - 9 - len(more)))
+        yield Text.assemble(_tag(group[0].severity), text(name, "bold"), (more, "dim"))
+        yield from _barriers(group[0], gates, screen)
+    left = sum(len(group) for group in groups[len(shown) :])
+    if left:
+        yield Text(f"         … and {words.counted(left, 'more way')} in", "dim")
 
 
 def _barriers(path: Path, gates: Mapping[str, Gate], screen: Screen, limit: int = 4) -> Iterator[Text]:

@@ -55,3 +55,12 @@ def test_a_build_is_ok_once_what_guards_it_is_open() -> None:
     assert (build.outcome["sm_120"], build.outcome["sm_121"]) == ("ok", "raises")
     assert list(build.message) == ["sm_121"]
     assert whatif(report, {sample.FUSE_GATE.id}).builds == report.builds
+
+
+def test_a_cell_is_supported_once_all_its_reasons_are_open() -> None:
+    half = whatif(REPORT, {sample.WAIT.id}).matrix[1]
+    assert (half.status["sm_120"], half.reasons["sm_120"]) == ("degraded", (sample.TRIGGER.id,))
+    whole = whatif(REPORT, {sample.WAIT.id, sample.TRIGGER.id}).matrix[1]
+    assert whole.status["sm_120"] == "supported"
+    assert "sm_120" not in whole.reasons
+    assert whole.status["sm_90"] == REPORT.matrix[1].status["sm_90"]

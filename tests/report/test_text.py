@@ -40,6 +40,15 @@ def test_summary_names_the_way_in_and_its_gates_in_order() -> None:
     assert "excluded, only for prebuilt packages" in option
 
 
+def test_ways_in_with_the_same_barriers_share_their_lines() -> None:
+    first, second = sample.PATHS
+    entry = msgspec.structs.replace(second.entry, name="turbine.comm.other_reduce")
+    twin = msgspec.structs.replace(second, id="path twin", entry=entry)
+    text = terminal.summary(msgspec.structs.replace(sample.REPORT, paths=(first, second, twin)))
+    assert "turbine.comm.custom_reduce  (+1 more way in)" in text
+    assert "other_reduce" not in text
+
+
 def test_summary_counts_what_it_leaves_out() -> None:
     text = terminal.summary(sample.REPORT, limit=2)
     assert "and 5 more findings, error or milder" in text
