@@ -58,7 +58,7 @@ class Case:
     with_releases: tuple[Release, ...] = ()
 
 
-def _rows(name: str) -> Iterator[dict[str, Any]]:
+def rows(name: str) -> Iterator[dict[str, Any]]:
     yield from map(json.loads, (RECORDS / name).read_text(encoding="utf-8").splitlines())
 
 
@@ -69,7 +69,7 @@ def cases() -> Iterator[Case]:
 
 
 def _changes() -> Iterator[Case]:
-    for row in _rows("dev-fixes.jsonl"):
+    for row in rows("dev-fixes.jsonl"):
         negative = row.get("negative", False)
         if row.get("source") != "wheel":
             continue
@@ -96,7 +96,7 @@ def _changes() -> Iterator[Case]:
 
 
 def _faults() -> Iterator[Case]:
-    for row in _rows("dev-bugs.jsonl"):
+    for row in rows("dev-bugs.jsonl"):
         if not row["file"].endswith(".py") or row.get("layer") not in (*LAYERS, *FURTHER):
             continue
         others = {
