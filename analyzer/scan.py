@@ -23,8 +23,7 @@ from analyzer.graph.link import link
 from analyzer.jit import builds, named
 from analyzer.jit.extract import Extract, extract
 from analyzer.judge.justification import Follower
-from analyzer.judge.severity import judged
-from analyzer.judge.verdict import judge
+from analyzer.judge.verdict import judge, unfollowed
 from analyzer.model import Coverage, FileFacts, Files, Gate, Predicate, Report, Target, Tool, Unresolved
 from analyzer.profile import Profile
 from analyzer.python import fleet, gates
@@ -147,7 +146,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
     found = {arch: item.findings for arch, item in told.items()}
     passed_by = _passed_by(found, options.target)
     libraries = {
-        gate.id: judged(_placed(binary.unmet(gate) if gate.file in passed_by else gate))
+        gate.id: unfollowed(_placed(binary.unmet(gate) if gate.file in passed_by else gate), options.target)
         for gate in compiled.gates
     }
     lacking = {
@@ -178,7 +177,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
     requested = limits.gates(
         _requests(tree, cuda, options, progress), options.target, options.references, names
     )
-    demands = {item.gate.id: judged(_placed(item.gate)) for item in requested}
+    demands = {item.gate.id: unfollowed(_placed(item.gate), options.target) for item in requested}
     asking: dict[tuple[str, str], list[Gate]] = {}
     for item in requested:
         asking.setdefault((item.file, item.function), []).append(demands[item.gate.id])

@@ -98,6 +98,9 @@ class Follower:
         """The justification of a guard; None for one at which the target loses nothing."""
         if gate.effect == "none" or gate.verdict.get(self.target) != "reject":
             return None
+        if gate.layer not in ("guard", "isa"):
+            what = "what comes after a check on the host was not followed"
+            return Justification("unknown", (Step(gate.file, gate.line, what),))
         passing = {arch for arch in self.references if gate.verdict.get(arch) == "admit"}
         by_arch: dict[str, list[Followed]] = {}
         for one in self.guarded.get(gate.id, ()):

@@ -11,7 +11,7 @@ from analyzer.judge import comments
 from analyzer.judge.justification import Follower
 from analyzer.judge.severity import judged
 from analyzer.judge.wrongly_admitted import admitted_wrongly
-from analyzer.model import Gate, Justification
+from analyzer.model import Gate, Justification, Step
 from analyzer.python.gates import PythonGate
 
 #: Gives the lines of a scanned file, or None if it cannot be read.
@@ -41,6 +41,20 @@ def judge(
         elif draft.gate.justification is None:
             done[index] = replace(draft, gate=_explained(draft.gate, follower.let_in(draft), lines))
     return done, known
+
+
+def unfollowed(gate: Gate, target: str) -> Gate:
+    """A gate that is judged by what it is: a library without an image, a request of a resource.
+
+    Whether other images could be built, or less could be asked for, is not in the tree.
+    """
+    if gate.effect == "none" or gate.verdict.get(target) != "reject":
+        return judged(gate)
+    what = f"no code of this library runs on {target}, and its source is not in the tree"
+    if gate.layer == "resource":
+        what = "whether less would do is not known"
+    steps = (*(gate.because[-1:] if gate.layer == "resource" else ()), Step(gate.file, gate.line, what))
+    return judged(msgspec.structs.replace(gate, justification=Justification("unknown", steps)))
 
 
 def _explained(gate: Gate, found: Justification | None, lines: Lines) -> Gate:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from analyzer.model import Gate, Report
+from analyzer.judge.verdict import unfollowed
+from analyzer.model import Effect, Gate, Layer, Report, Step
 from tests.judge.opened import scanned, write
 
 CORE = '''\
@@ -278,3 +280,29 @@ def test_a_value_leads_to_the_sources_that_are_named_for_it(tmp_path: Path) -> N
     assert one.justification is not None
     assert one.justification.kind == "hardware"
     assert any("wgmma" in step.what for step in one.justification.evidence)
+
+
+@pytest.mark.parametrize(
+    ("layer", "effect", "what"),
+    [("binary", "no_image", "no code of this library"), ("resource", "over_resource", "232448 bytes")],
+)
+def test_what_lies_outside_the_tree_is_unknown(layer: Layer, effect: Effect, what: str) -> None:
+    one = Gate(
+        id="x",
+        layer=layer,
+        file="lib.so",
+        line=1,
+        end_line=1,
+        column=1,
+        scope="",
+        code="x",
+        verdict={"sm_90": "admit", "sm_120": "reject"},
+        effect=effect,
+        because=(Step("lib.so", 1, "asks for 232448 bytes of dynamic shared memory"),),
+    )
+    judged = unfollowed(one, "sm_120")
+    assert judged.justification is not None
+    assert judged.justification.kind == "unknown"
+    assert any(what in step.what for step in judged.justification.evidence)
+    assert judged.severity == "error"
+    assert unfollowed(msgspec.structs.replace(one, effect="none"), "sm_120").justification is None
