@@ -20,11 +20,22 @@ from analyzer.binary.library import mentions
 from analyzer.cuda import limits, requests, units
 from analyzer.graph.flow import flow
 from analyzer.graph.link import link
-from analyzer.jit import builds, named
+from analyzer.jit import builds, named, places
 from analyzer.jit.extract import Extract, extract
 from analyzer.judge.justification import Follower
 from analyzer.judge.verdict import judge, unfollowed
-from analyzer.model import Coverage, FileFacts, Files, Gate, Predicate, Report, Target, Tool, Unresolved
+from analyzer.model import (
+    Build,
+    Coverage,
+    FileFacts,
+    Files,
+    Gate,
+    Predicate,
+    Report,
+    Target,
+    Tool,
+    Unresolved,
+)
 from analyzer.profile import Profile
 from analyzer.python import fleet, gates
 from analyzer.python.calls import call
@@ -158,7 +169,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
     python = gates.gates(found, options.target, options.references)
     paths = {file.path for file in tree.files}
     plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
-    wanted = _wanted(plans, options, names)
+    wanted = _wanted(tree, plans, options, names)
     cuda = stages.keep(
         _CUDA,
         ("cuda",),
@@ -329,8 +340,16 @@ def _natives(tree: Tree, compiled: binary.BinaryGates, words: Mapping[str, froze
     )
 
 
+def _flag_place(tree: Tree, build: Build, target: str) -> units.FlagPlace | None:
+    """Where a build that the target can make is given its flags."""
+    if build.outcome.get(target) != "ok":
+        return None
+    line, last, column, code = places.flag_place(build, tree.read(build.file))
+    return units.FlagPlace(build.file, line, last, column, build.function.rpartition(".")[2], code)
+
+
 def _wanted(
-    plans: Sequence[builds.BuildPlan], options: ScanOptions, names: Sequence[str]
+    tree: Tree, plans: Sequence[builds.BuildPlan], options: ScanOptions, names: Sequence[str]
 ) -> list[units.BuildUnits]:
     """The builds whose sources are to be preprocessed and followed."""
     wanted = []
@@ -343,7 +362,13 @@ def _wanted(
         spelling: dict[str, Spelling] = {arch: plan.spelling[arch] for arch in names}
         wanted.append(
             units.BuildUnits(
-                plan.build.name, plan.build.sources, tuple(folders), macros, spelling, options.release
+                plan.build.name,
+                plan.build.sources,
+                tuple(folders),
+                macros,
+                spelling,
+                options.release,
+                place=_flag_place(tree, plan.build, options.target),
             )
         )
     return wanted

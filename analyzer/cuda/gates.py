@@ -90,7 +90,7 @@ _OWN: frozenset[Effect] = frozenset({"empty_kernel", "lost_sync", "excluded", "d
 def _group(place: Seen) -> tuple[object, ...]:
     """Equal for places that make up one gate."""
     own = place.deciding
-    if own.kind == "kernel" or (own.effect in _OWN and place.met):
+    if own.kind in ("kernel", "build") or (own.effect in _OWN and place.met):
         return (own.file, own.line)
     alike = (own.layer, own.file, own.code, own.admit, own.unknown, own.effect, own.kind == "")
     return (*alike, place.met)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzer.archs import Spelling, find
-from analyzer.cuda import isa
+from analyzer.cuda import flags, isa
 from analyzer.cuda.activity import Configuration, FileActivity, Unit
 from analyzer.cuda.directives import FileDirectives, facts
 from analyzer.cuda.exported import Function, Reached, Way, reached
@@ -36,7 +36,7 @@ from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
 from analyzer.cuda.processes import parallel
 from analyzer.cuda.program import Program, Reader, ReadFile, Shelf
-from analyzer.model import Unresolved
+from analyzer.model import Step, Unresolved
 from analyzer.tree.files import UnreadableFileError
 
 __all__ = ["BuildUnits", "CudaResult", "ExportReach", "Function", "GuardGate", "Way", "analyse"]
@@ -47,13 +47,26 @@ _CUDA = (".cu", ".jinja")
 
 
 @dataclass(frozen=True, slots=True)
+class FlagPlace:
+    """The expression that gives a build its flags, in the function that makes it."""
+
+    file: str
+    line: int
+    end_line: int
+    column: int
+    scope: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class BuildUnits:
     """One build as the compiler sees it.
 
     ``include_dirs`` are those inside the tree, in order. ``macros`` and ``flags`` are by architecture name:
     the ``-D`` macros, and further flags that bear on predefined macros (``-std=c++17``). ``spelling`` says
     how the build names each architecture, hypothetically where the build itself raises; an architecture
-    without one is compiled under its plain name. ``cuda`` is the toolkit's release.
+    without one is compiled under its plain name. ``cuda`` is the toolkit's release. ``place`` is where the
+    build is given its flags; without one, no flag is told to be missing there.
     """
 
     name: str
@@ -63,6 +76,7 @@ class BuildUnits:
     spelling: Mapping[str, Spelling]
     cuda: tuple[int, int]
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    place: FlagPlace | None = None
 
     def spelled(self, arch: str) -> Spelling:
         """How the build names the architecture."""
@@ -136,7 +150,8 @@ class BuildResult:
     """What one build's units told.
 
     ``dependent`` holds, for each architecture-dependent branch that some architecture comes by, the mask of
-    those that take it; ``guarded`` what references compile under each guard at which something is lost.
+    those that take it; ``guarded`` what references compile under each guard at which something is lost;
+    ``lacking`` the flags that the build should have been given.
     """
 
     name: str
@@ -146,6 +161,7 @@ class BuildResult:
     dependent: Mapping[Mark, int]
     guarded: Mapping[Mark, tuple[Followed, ...]]
     unresolved: tuple[Unresolved, ...]
+    lacking: tuple[flags.Lacking, ...] = ()
 
 
 class Files:
@@ -190,11 +206,14 @@ class Walked:
     units: tuple[Unit, ...]
     spelled: tuple[Spelling, ...]
     absent: tuple[Unresolved, ...]
+    include_dirs: tuple[str, ...]
+    asks: bool
+    """Whether it is asked which flags the build lacks."""
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for builds that differ only in what the linker sees."""
-        return (self.spelled, tuple(tuple(unit.files.values()) for unit in self.units))
+        return (self.asks, self.spelled, tuple(tuple(unit.files.values()) for unit in self.units))
 
     @property
     def activities(self) -> dict[FileActivity, None]:
@@ -219,6 +238,8 @@ class Analysis:
         self.units: dict[tuple[object, ...], Unit] = {}
         self.isa = isa.Finder(self.reader, settings.bits, self._link)
         self.host = search.Finder(settings.archs, settings.bits, self._seen)
+        bits = settings.bits
+        self.flags = flags.Finder(self.sources, self.reader, bits.device, bits.target)
 
     @property
     def passes(self) -> tuple[int, ...]:
@@ -240,6 +261,9 @@ class Analysis:
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
+        lacking = self.flags.lacking(walked.units, walked.include_dirs) if walked.asks else ()
+        for loss in dict.fromkeys(loss for one in lacking for loss in one.losses):
+            spans.setdefault(loss.file, []).append((loss.line, loss.line, loss.line))
         exports, guarded = self._followed(walked.units, drafts, spans) if walked.units else ((), {})
         activities = walked.activities
         dependent: dict[Mark, int] = {}
@@ -255,6 +279,7 @@ class Analysis:
             dependent,
             guarded,
             (*unresolved, *(Unresolved(m.file, m.line, m.header, "not in the tree") for m in missing)),
+            lacking,
         )
 
     def _followed(
@@ -300,7 +325,8 @@ class Analysis:
             passes = self._passes(build, cuda)
             units.append(self._unit(source, build.include_dirs, passes, None if cuda else ()))
         spelled = tuple(build.spelled(arch) for arch in self.settings.archs)
-        return Walked(tuple(units), spelled, tuple(unresolved))
+        asks = build.place is not None
+        return Walked(tuple(units), spelled, tuple(unresolved), build.include_dirs, asks)
 
     def _unit(
         self,
@@ -410,7 +436,55 @@ def _results(
     for chunk, result in parallel(chunks, lambda: analysis.analyse, jobs):
         for index in groups[chunk]:
             absent = (*walked[index].absent, *result.unresolved)
-            yield index, replace(result, name=builds[index].name, unresolved=absent)
+            named = replace(result, name=builds[index].name, unresolved=absent)
+            yield index, _with_flags(named, builds[index].place)
+
+
+def _with_flags(result: BuildResult, place: FlagPlace | None) -> BuildResult:
+    """The result with what the build's missing flags take away as a gate where it is given its flags."""
+    lost = {(loss.file, loss.line): loss for one in result.lacking for loss in one.losses}
+    if place is None or not lost:
+        return result
+    own = {(draft.file, draft.line) for draft in result.drafts}
+    mark = place.file, place.line
+    exports = []
+    met: dict[Mark, None] = {}
+    for export in result.exports:
+        kept = tuple(row for row in export.marks if row[0] in own or row[0] not in lost)
+        hit = [row for row in export.marks if row[0] in lost]
+        met.update(dict.fromkeys(row[0] for row in hit))
+        exports.append(replace(export, marks=(*kept, *((mark, row[1]) for row in hit[:1]))))
+    lacking = [one for one in result.lacking if any((x.file, x.line) in met for x in one.losses)]
+    if not lacking:
+        return replace(result, exports=tuple(exports))
+    draft = _flag_draft(place, lacking, met)
+    return replace(result, drafts=(*result.drafts, draft), exports=tuple(exports))
+
+
+def _flag_draft(place: FlagPlace, lacking: Sequence[flags.Lacking], met: Mapping[Mark, None]) -> Draft:
+    losses = tuple(x for one in lacking for x in one.losses if (x.file, x.line) in met)
+    names = " ".join(f"-D{one.flag}=1" for one in lacking)
+    return Draft(
+        file=place.file,
+        line=place.line,
+        end_line=place.end_line,
+        column=place.column,
+        last=place.end_line,
+        scope=place.scope,
+        kind="build",
+        code=place.code,
+        group=place.line,
+        chained=False,
+        admit=lacking[0].kept,
+        unknown=0,
+        reason="",
+        effect="lost_sync",
+        losses=tuple(dict.fromkeys(losses)),
+        falls_back_to=None,
+        message=f"{names} is not given",
+        because=tuple(Step(x.file, x.line, f"compiled only with {names}") for x in dict.fromkeys(losses)),
+        layer="jit",
+    )
 
 
 def _result(results: Sequence[BuildResult], settings: Settings) -> CudaResult:
