@@ -1,7 +1,8 @@
 """Findings as SARIF 2.1.0 for code scanning: one rule for each effect, the way to the gate as code flow.
 
 Source: OASIS "Static Analysis Results Interchange Format (SARIF) Version 2.1.0"; GitHub Docs, "SARIF
-support for code scanning" (what is shown, and the limit of 5,000 results a run).
+support for code scanning" (what is shown; of one run 5,000 results, of one result 100 places, and 1,000
+places of its flows).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ RESULT_LIMIT = 5000
 LOCATION_LIMIT = 100
 _FLOWS = 2
 """Ways in that are shown for one result, worst first."""
+_STEPS = 300
+"""Places of one flow; those nearest to the gate are kept."""
 _NOTIFICATIONS = 1000
 """Notifications of one run; beyond, their number is given."""
 _LEVEL: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "note", "none": "none"}
@@ -165,7 +168,7 @@ def _gate_place(gate: Gate) -> _Json:
 def _flow(message: str, locations: list[_Json]) -> _Json:
     return {
         "message": {"text": visible(message, keep="")},
-        "threadFlows": [{"locations": [{"location": location} for location in locations]}],
+        "threadFlows": [{"locations": [{"location": place} for place in locations[-_STEPS:]]}],
     }
 
 
