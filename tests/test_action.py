@@ -168,3 +168,47 @@ def test_examples_name_inputs_and_verbs_that_exist(file: str) -> None:
             assert set(step["with"]) <= set(action()["inputs"])
         for verb in re.findall(r"^\s*smgate ([a-z]+)", step.get("run", ""), re.MULTILINE):
             assert verb in cli.smgate.commands
+
+
+def test_the_weekly_example_opens_an_issue_when_something_changed(tmp_path: Path) -> None:
+    """The scripts of its steps, week after week, on a small tree; ``gh`` is stood in for."""
+    workflow = yaml.safe_load((REPOSITORY / "examples/github-weekly.yml").read_text())
+    scripts = [
+        step["run"]
+        for step in workflow["jobs"]["watch"]["steps"]
+        if step.get("name") in ("Scan and compare", "Open the diff")
+    ]
+    assert len(scripts) == 2
+    programs, work = tmp_path / "bin", tmp_path / "work"
+    library = work / "site" / "lib"
+    for folder in (programs, library):
+        folder.mkdir(parents=True)
+    smgate = f'#!/bin/sh\nPYTHONPATH={REPOSITORY} exec {sys.executable} -m analyzer "$@"\n'
+    for name, text in (("smgate", smgate), ("gh", f'#!/bin/sh\nprintf "%s\\n" "$@" >> {tmp_path}/gh\n')):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    environment = {
+        "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "GITHUB_REPOSITORY": "we/watch",
+    }
+
+    def week(majors: str) -> list[str]:
+        (tmp_path / "gh").write_text("")
+        (library / "__init__.py").write_text(
+            f"import torch\ndef run(x):\n    if torch.cuda.get_device_capability()[0] not in {majors}:\n"
+            "        raise RuntimeError('no')\n    return x\n"
+        )
+        for script in scripts:
+            command = ["bash", "--noprofile", "--norc", "-e", "-c", script]
+            subprocess.run(command, cwd=work, env=environment, capture_output=True, check=True)
+        return (tmp_path / "gh").read_text().splitlines()
+
+    assert week("(9, 10)") == [], "there is nothing to compare with"
+    assert week("(9, 10)") == []
+    opened = week("(9, 10, 12)")
+    assert opened[:4] == ["issue", "create", "--repo", "we/watch"]
+    assert "lib unknown: 0 gates new or worse and 1 better for sm_120" in opened
+    assert "sm_120 and sm_121 admitted to `run`" in (work / "diff.md").read_text()
+    assert week("(9, 10, 12)") == []

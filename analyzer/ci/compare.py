@@ -17,7 +17,7 @@ from typing import Literal
 from analyzer.ci.known import Known, Outcome
 
 Kind = Literal["added", "changed", "gone", "rewritten", "moved", "same"]
-_WORDS = re.compile(r"\w+|[<>=!]+")
+_WORDS = re.compile(r"[^\W_]+|[<>=!]+")
 _AKIN, _ALIKE, _NEARLY = 0.3, 0.5, 0.8
 """Shares of what two texts have in common: akin is enough where all else is equal."""
 _RENAMED = 0.5
@@ -216,8 +216,13 @@ def _conditions(least: float) -> Callable[[Known, Known], float]:
 
 
 def _function(known: Known) -> str:
-    """The name of the function that holds a gate, without what encloses it; its file outside of any."""
-    return known.scope.rpartition(".")[2] if known.scope not in _WHOLE_FILE else f"in {known.file}"
+    """The name of the function that holds a gate, without what encloses it; its file outside of any.
+
+    Whether it is private is left out: that changes when a method becomes a function.
+    """
+    if known.scope in _WHOLE_FILE:
+        return f"in {known.file}"
+    return re.split(r"\.|::", known.scope)[-1].lstrip("_")
 
 
 def _scopes(old: Known, new: Known) -> float:

@@ -39,6 +39,7 @@ def test_came_and_went() -> None:
     "new",
     [
         known("platform().is_new()"),
+        known("facts().new"),
         known("is_new() and batch > 0"),
         known("not is_new() or x"),
     ],
@@ -52,6 +53,12 @@ def test_moved_to_another_scope_or_file() -> None:
     for new in (known(scope="other"), known(scope="A.run"), known(file="p/b.py"), known(file="q/c.py")):
         change = only(known(), new)
         assert (change.kind, change.moved, change.rewritten) == ("moved", True, False)
+
+
+def test_a_method_that_became_a_function() -> None:
+    old = known("is_new() and self.batch > 0", scope="Options._choose")
+    change = only(old, known("is_new() and options.batch > 0", scope="choose", file="q/hooks.py"))
+    assert (change.kind, change.moved, change.rewritten) == ("rewritten", True, True)
 
 
 def test_moved_and_rewritten() -> None:
