@@ -212,7 +212,7 @@ def test_diff_of_trees(
 ) -> None:
     asked = []
 
-    def scan(options: pipeline.ScanOptions, progress: object) -> model.Report:
+    def scan(options: pipeline.ScanOptions, *others: object) -> model.Report:
         asked.append(options.root.name)
         return report(*(OLD if len(asked) == 1 else NEW))
 
@@ -260,7 +260,7 @@ def test_history_of_releases_scans_each_once(
     monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
     scans: list[str] = []
 
-    def scan(options: pipeline.ScanOptions, progress: object) -> model.Report:
+    def scan(options: pipeline.ScanOptions, *others: object) -> model.Report:
         (found,) = open_tree(options.root).inputs
         scans.append(found.version)
         return report(*(OLD if found.version == "1.0" else NEW), inputs=(found,))
@@ -299,7 +299,7 @@ def test_settings_reach_the_verbs(
 ) -> None:
     asked: list[pipeline.ScanOptions] = []
 
-    def scan(options: pipeline.ScanOptions, progress: object) -> model.Report:
+    def scan(options: pipeline.ScanOptions, *others: object) -> model.Report:
         asked.append(options)
         return report(*NEW)
 
