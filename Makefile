@@ -14,7 +14,7 @@ TOOLKIT := .cache/cuda
 TOOLKIT_WHEELS := nvidia-cuda-nvcc==13.0.* nvidia-nvvm==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-runtime==13.0.* \
     nvidia-cuda-cccl==13.0.* nvidia-cuda-cuobjdump
 
-.PHONY: scan test cases cases-binary toolkit lint types layers bench clean browser
+.PHONY: scan test cases cases-binary toolkit oracle lint types layers bench clean browser
 
 scan: $(VENV)/.installed $(if $(ROOT),,$(DEMO))
 	@mkdir -p out
@@ -31,6 +31,11 @@ cases: $(VENV)/.installed-test cases-binary
 # Two wheels of 370 and 535 MB, held against cuobjdump.
 cases-binary: $(VENV)/.installed-test $(TOOLKIT)
 	$(PY) -m tests.cases.libraries
+
+# Every line of a release that survives the preprocessor, against gcc under nvcc's macros.
+RELEASE ?= flashinfer-python==0.6.4
+oracle: $(VENV)/.installed-test $(TOOLKIT)
+	$(PY) -m tests.oracle.lines $(RELEASE) --jobs $(JOBS) $(ARGS)
 
 # nvcc, ptxas and cuobjdump for the tests that ask them; without it these say that they are skipped.
 toolkit: $(TOOLKIT)

@@ -1,0 +1,117 @@
+"""Measure how many recorded changes and faults of CUDA and C++ gates a whole scan tells as it should.
+
+Run as ``python -m tests.cases.cuda [--releases NAME==VERSION …]``. Wheels are fetched once into ``.cache``;
+each report is kept there for each state of the analyzer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from analyzer import model
+from analyzer.scan import ScanOptions, scan
+from tests.cases import measure
+from tests.cases.records import EFFECTS, Case, Release, rows
+from tests.cases.runner import judge
+
+LAYERS = ("cuda_guard", "host_cpp_check", "isa", "isa_illegal")
+
+
+def cases() -> Iterator[Case]:
+    """Every recorded place of these layers in a released wheel."""
+    for row in rows("dev-fixes.jsonl"):
+        if row["layer"] not in LAYERS or row.get("source") != "wheel":
+            continue
+        for side in ("before", "after"):
+            if row[f"line_{side}"] is None or row[side] is None:
+                continue
+            yield Case(
+                name=f"{row['id']}/{side}",
+                release=Release(row["package"], row[side]),
+                target="sm_120",
+                layer=row["layer"],
+                form=row["form"],
+                file=row["file"],
+                line=row[f"line_{side}"],
+                code=row[f"code_{side}"] or "",
+                wanted=row["check"][f"sm120_{side}"],
+            )
+    for row in rows("dev-bugs.jsonl"):
+        if row.get("layer") in LAYERS:
+            yield Case(
+                name=row["id"],
+                release=Release(row["package"], row["version_with_fault"]),
+                target=f"sm_{row['arch']}",
+                layer=row["layer"],
+                form=row["effect"],
+                file=row["file"],
+                line=row["line"],
+                code=row["code"],
+                wanted="report",
+                effects=EFFECTS[row["effect"]],
+            )
+
+
+def told(release: Release, target: str, jobs: int) -> measure.Told:
+    """What a scan of a release tells for a target; kept for this state of the analyzer."""
+    store = (
+        measure.CACHE / "cases" / measure.code() / f"{release.name}-{release.version}-{target}.report.json"
+    )
+    if not store.is_file():
+        options = ScanOptions(
+            root=measure.tree(release),
+            target=target,
+            references=measure.REFERENCES,
+            cuda="12.9",
+            env={},
+            packages=(),
+            jobs=jobs,
+            cache=True,
+        )
+        report = scan(options)
+        store.parent.mkdir(parents=True, exist_ok=True)
+        store.write_bytes(model.encode(report))
+    report = model.decode(store.read_bytes())
+    return measure.Told(report.gates, report.predicates, 0, 0)
+
+
+def main() -> None:
+    """Print the cases that came out wrong, and how many came out right by layer and side."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--releases", nargs="*", help="only these, as NAME==VERSION")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    wanted: dict[tuple[Release, str], list[Case]] = defaultdict(list)
+    for case in cases():
+        if not options.releases or str(case.release) in options.releases:
+            wanted[case.release, case.target].append(case)
+    right: Counter[tuple[str, str]] = Counter()
+    count: Counter[tuple[str, str]] = Counter()
+    for (release, target), here in sorted(wanted.items(), key=str):
+        try:
+            found = told(release, target, options.jobs)
+        except measure.Absent as error:
+            print(error, file=sys.stderr)
+            continue
+        for case in here:
+            result = judge(case, found)
+            side = case.layer, case.wanted
+            count[side] += 1
+            right[side] += result.good
+            if not result.good:
+                print(f"MISS {case.layer} {case.name} {case.form} {release} {case.file}:{case.line}")
+                wish = "/".join(case.effects)
+                print(f"     wanted {case.wanted} {wish}: {result.seen} | {case.code[:90]}", flush=True)
+    for layer, side in sorted(count):
+        print(f"{layer:18}{side:8}{right[layer, side]:4} of {count[layer, side]:3}")
+    for side in ("report", "silent"):
+        good, of = (sum(n for (_, s), n in counter.items() if s == side) for counter in (right, count))
+        if of:
+            print(f"{side:26}{good:4} of {of:3}  {100 * good / of:5.1f} %")
+
+
+if __name__ == "__main__":
+    main()
