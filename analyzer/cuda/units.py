@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzer.archs import Spelling, find
-from analyzer.cuda import flags, isa
+from analyzer.cuda import flags, hollow, isa
 from analyzer.cuda.activity import Configuration, FileActivity, Unit
 from analyzer.cuda.directives import FileDirectives, facts
 from analyzer.cuda.exported import Function, Reached, Way, reached
@@ -257,7 +257,12 @@ class Analysis:
     def analyse(self, walked: Walked) -> BuildResult:
         """What a build's units tell, as the result of a build without a name."""
         illegal, unresolved = self.isa.drafts(walked.units, walked.spelled)
-        drafts = (*self.finder.guards(walked.units), *illegal, *self.host.drafts(walked.units))
+        guards = self.finder.guards(walked.units)
+        target = (self.settings.bits.target,)
+        if any(draft.effect == "excluded" for draft in guards):
+            compiled = [file for activity in walked.activities for file in self._seen(activity, target)]
+            guards = hollow.refined(guards, compiled)
+        drafts = (*guards, *illegal, *self.host.drafts(walked.units))
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))

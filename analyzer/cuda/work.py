@@ -41,13 +41,14 @@ _ACTIVE = frozenset(
 )
 
 
-def has_work(text: str, parameters: int, end: int) -> bool:
+def has_work(text: str, parameters: int, end: int, hollow: frozenset[str] = frozenset()) -> bool:
     """Whether the body of the function whose parameters open at ``text[parameters]`` does anything.
 
-    Declarations without calls, ``static_assert``, ``(void)x`` and empty statements are no work. Whatever
-    could not be parsed counts as work, so that False is certain.
+    Declarations without calls, ``static_assert``, ``(void)x`` and empty statements are no work, and calls of
+    functions that do nothing (``hollow``) are none beyond that of their arguments. Whatever could not be
+    parsed counts as work, so that False is certain.
     """
-    return any(_is_work(node) for node in _statements(text, parameters, end))
+    return any(_is_work(node, hollow) for node in _statements(text, parameters, end))
 
 
 def only_stops(text: str, code: str, parameters: int, end: int) -> bool:
@@ -75,11 +76,24 @@ def _flat(node: tree_sitter.Node) -> list[tree_sitter.Node]:
     return [inner for child in node.named_children for inner in _flat(child)]
 
 
-def _is_work(node: tree_sitter.Node) -> bool:
+def _is_work(node: tree_sitter.Node, hollow: frozenset[str] = frozenset()) -> bool:
     if node.type in _INERT:
         return False
+    if node.type == "call_expression" and hollow and _called(node) in hollow:
+        arguments = node.child_by_field_name("arguments")
+        return arguments is not None and any(_is_work(child, hollow) for child in arguments.children)
     if node.type in _ACTIVE or node.is_missing:
         return True
     if node.type == "return_statement":
         return node.named_child_count > 0
-    return any(_is_work(child) for child in node.children)
+    return any(_is_work(child, hollow) for child in node.children)
+
+
+def _called(node: tree_sitter.Node) -> str:
+    """The last name of the function that a call names; empty for a member of an object."""
+    function = node.child_by_field_name("function")
+    while function is not None and function.type in ("qualified_identifier", "template_function"):
+        function = function.child_by_field_name("name")
+    if function is None or function.type != "identifier" or function.text is None:
+        return ""
+    return function.text.decode("latin-1")
