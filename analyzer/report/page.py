@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from analyzer.judge.edits import gate as edits
+from analyzer.judge.edits.predicates import Predicates
+from analyzer.judge.edits.text import NoEditError, patch
 from analyzer.model import (
     SEVERITIES,
     Cell,
@@ -23,6 +26,8 @@ from analyzer.report.anchors import gate_anchor, path_anchor
 from analyzer.report.gallery import Gallery, Picture
 from analyzer.report.listing import Code
 from analyzer.report.source import Source
+
+_BARREN = "read, no gate"
 
 #: A caption with its value on each architecture.
 _Values = tuple[str, Mapping[str, str] | Mapping[str, Verdict]]
@@ -67,6 +72,22 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """What lets the target pass a gate: in one line, and as a unified diff for ``patch -p0``."""
+
+    what: str
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Files of one folder that were read and hold no gate; ``names`` without the folder."""
+
+    path: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Area:
     """Rows of the matrix that belong together: the module that holds the APIs."""
 
@@ -89,6 +110,8 @@ class Page:
         self.by_severity = tally.by_severity(report)
         self.by_layer = tally.by_layer(report)
         self.code = Code(report, source)
+        self._source = source
+        self._predicates = Predicates(report)
 
     # Gates
 
@@ -118,6 +141,21 @@ class Page:
         """References and target with their verdicts, the target last."""
         names = [*self.report.references, self.target]
         return [(name, verdict.get(name, "unknown")) for name in names]
+
+    def opening(self, gate: Gate) -> Opening | None:
+        """How a gate is opened; None where its text alone cannot do it, or the hardware stands behind it."""
+        if gate.effect == "none" or (gate.justification and gate.justification.kind == "hardware"):
+            return None
+        try:
+            planned = edits.edit(gate, self._predicates, self._text)
+        except NoEditError:
+            return None
+        return Opening(planned.what, patch([planned], self._text))
+
+    def _text(self, file: str) -> str | None:
+        """The text of a scanned file, if it can be had."""
+        lines = self._source(file)
+        return "".join(f"{line}\n" for line in lines) if lines is not None else None
 
     @cached_property
     def ways(self) -> dict[str, list[Path]]:
@@ -179,11 +217,26 @@ class Page:
         ordered = sorted(gates, key=lambda g: (g.line, g.column, g.id))
         findings = [gate for gate in ordered if gate.effect != "none" and not gate.in_tests]
         worst = min((SEVERITIES.index(gate.severity) for gate in findings), default=len(SEVERITIES) - 1)
-        read = "read, no gate" if not gates else ""
+        read = _BARREN if not gates else ""
         note = f"not read: {skipped}" if skipped else read
         return FileRow(
             file, self.package(file), expressions, tuple(ordered), len(findings), SEVERITIES[worst], note
         )
+
+    @cached_property
+    def barren(self) -> list[Folder]:
+        """Files that were read in which nothing depends on the architecture, by folder."""
+        folders: dict[str, list[str]] = {}
+        for row in self.files:
+            if not row.gates and not row.expressions and row.note == _BARREN:
+                folder, _, name = row.file.rpartition("/")
+                folders.setdefault(folder, []).append(name)
+        return [Folder(path, tuple(names)) for path, names in sorted(folders.items())]
+
+    @cached_property
+    def telling(self) -> list[FileRow]:
+        """All other files."""
+        return [row for row in self.files if row.gates or row.expressions or row.note != _BARREN]
 
     @cached_property
     def unresolved(self) -> list[tuple[str, list[Unresolved]]]:

@@ -261,8 +261,13 @@ const prepare = card => {
     const label = openBox(card.id);
     label.firstChild.dataset.open = card.id;
     const copy = make("button", {type: "button", textContent: "Copy as Markdown"});
-    copy.dataset.copy = card.id;
+    copy.dataset.copy = "markdown";
     foot.prepend(label, copy);
+    if ($(".diff", card)) {
+      const patch = make("button", {type: "button", textContent: "Copy patch"});
+      patch.dataset.copy = "patch";
+      copy.after(patch);
+    }
   }
   reach(card);
 };
@@ -337,24 +342,28 @@ document.addEventListener("change", event => {
   whatif();
 });
 
-// ---- Copy a finding as Markdown
+// ---- Copy a finding as Markdown, and what opens it as a patch
 const tick = text => { const fence = "`".repeat(1 + Math.max(0, ...(text.match(/`+/g) || []).map(r => r.length))); return `${fence} ${text} ${fence}`.replace(/^(`+) ([^`].*[^`]) (`+)$/s, "$1$2$3"); };
 const markdown = card => {
   const lines = [`**${$(".say", card).textContent}**`, "", tick($("summary .at", card).textContent), "", $(".facts", card).textContent, "", "    " + $(".cond", card).textContent.replace(/\n/g, "\n    "), ""];
   $$(":scope > .body > .steps > li", card).forEach((step, i) => lines.push(`${i + 1}. ${$("p", step).textContent} (${tick($(".at", step).textContent)})`));
+  const diff = $(".diff", card);
+  if (diff) lines.push("", `What opens it: ${tick($(".opens", card).textContent)}`, "", "```diff", diff.textContent.replace(/\n$/, ""), "```");
   lines.push("", `id: ${tick($(".id", card).textContent)}`);
   return lines.join("\n");
 };
 document.addEventListener("click", async event => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  const text = markdown(document.getElementById(button.dataset.copy));
+  const card = button.closest(".card");
+  const text = button.dataset.copy === "patch" ? $(".diff", card).textContent : markdown(card);
+  button.dataset.label ??= button.textContent;
   try { await navigator.clipboard.writeText(text); } catch {
     const area = make("textarea", {value: text});
     document.body.append(area); area.select(); document.execCommand("copy"); area.remove();
   }
   button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Copy as Markdown"; }, 1500);
+  setTimeout(() => { button.textContent = button.dataset.label; }, 1500);
 });
 
 // ---- Keys
@@ -403,6 +412,8 @@ document.addEventListener("keydown", event => {
 });
 
 go();
+// The browser looks for the address itself once all is loaded, and where it finds none goes back to the top.
+if (document.readyState !== "complete") window.addEventListener("load", () => { if (hashTarget()) setTimeout(go); }, {once: true});
 whatif();
 document.documentElement.classList.remove("boot");
 performance.measure("smgate-script", "smgate-begin");

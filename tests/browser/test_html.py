@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.report import html
+from analyzer.report import html, tally
 from analyzer.report.anchors import gate_anchor, path_anchor
 from tests.report import hostile, large, sample
 
@@ -88,6 +88,33 @@ def test_a_gate_can_be_linked_by_its_id(open_page: Open, story: Path) -> None:
     page.evaluate("id => { location.hash = '#' + encodeURIComponent(id); }", sample.UNDECIDED.id)
     page.wait_for_selector(f"#{gate_anchor(sample.UNDECIDED.id)}[open]")
     assert page.is_visible("#gates")
+
+
+def test_a_link_by_id_from_outside_leads_to_its_gate(open_page: Open, big: Path) -> None:
+    last = tally.worst_first(large.report().findings)[-1]
+    page = open_page(big, f"#{last.id}")
+    page.wait_for_selector(f"#{gate_anchor(last.id)}[open]")
+    page.wait_for_function(
+        "id => { const box = document.getElementById(id).getBoundingClientRect();"
+        " return document.readyState === 'complete' && box.top >= 0 && box.top < innerHeight; }",
+        arg=gate_anchor(last.id),
+    )
+
+
+def test_a_patch_is_copied(open_page: Open, story: Path) -> None:
+    page = open_page(story, f"#{gate_anchor(sample.PREBUILT_GATE.id)}")
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard',"
+        " {value: {writeText: async text => { window.copied = text; }}})"
+    )
+    card = page.query_selector(f"#{gate_anchor(sample.PREBUILT_GATE.id)}")
+    card.query_selector("button[data-copy=patch]").click()
+    assert page.evaluate("copied").startswith(
+        f"--- {sample.PREBUILT_GATE.file}\n+++ {sample.PREBUILT_GATE.file}\n@@"
+    )
+    card.query_selector("button[data-copy=markdown]").click()
+    assert "```diff\n--- " in page.evaluate("copied")
+    page.wait_for_function("document.querySelector('button[data-copy=patch]').textContent === 'Copy patch'")
 
 
 def test_filter_by_text_field_and_both(open_page: Open, story: Path) -> None:

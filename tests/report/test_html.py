@@ -11,6 +11,7 @@ import pytest
 
 from analyzer import model
 from analyzer.ci.marks import Marks
+from analyzer.model import FileFacts, Justification, Step
 from analyzer.report import html, json
 from analyzer.report.anchors import gate_anchor, path_anchor
 from analyzer.report.formats import FORMATS
@@ -120,6 +121,29 @@ def test_a_finding_shows_values_by_architecture(page: str) -> None:
     assert "<b>sm_120</b>" in card
     for step in sample.CHAIN:
         assert f"line {step.line}<" in card or f"{step.file}:{step.line}<" in card
+
+
+def test_a_finding_says_what_opens_it(page: str, read: Reader) -> None:
+    assert "(90, 100) → (90, 100, 120)" in read.text
+    card = page[page.index(f'id="{gate_anchor(sample.PREBUILT_GATE.id)}"') :]
+    diff = card[card.index('<pre class="diff">') : card.index("</pre></div></details>")]
+    assert "-    if capability in (90, 100):\n+    if capability in (90, 100, 120):" in diff
+
+
+def test_what_the_hardware_closes_has_no_edit() -> None:
+    evidence = (Step(sample.SERVER, 1, "needs `tcgen05.mma`"),)
+    closed = msgspec.structs.replace(sample.PREBUILT_GATE, justification=Justification("hardware", evidence))
+    report = msgspec.structs.replace(sample.REPORT, gates=(closed,), paths=())
+    text = html.render(report, sample.source).decode()
+    assert "needs <code>tcgen05.mma</code>" in text
+    assert '<pre class="diff">' not in text
+
+
+def test_files_in_which_nothing_depends_are_listed_by_folder() -> None:
+    read = (*sample.REPORT.coverage.read, FileFacts("turbine/deep/plain.py", 0, 0))
+    coverage = msgspec.structs.replace(sample.REPORT.coverage, read=read)
+    text = Reader(html.render(msgspec.structs.replace(sample.REPORT, coverage=coverage)).decode()).text
+    assert "turbine/deep (1) plain.py" in text
 
 
 def test_code_is_shown_with_the_deciding_part_marked(page: str) -> None:
