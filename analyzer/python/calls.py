@@ -564,6 +564,12 @@ def is_dataclass(m: Machine, of: Class) -> bool:
     return bool(expressions.namedtuple_fields(m, of))
 
 
+def fields(m: Machine, of: Class) -> list[str]:
+    """The annotated fields of a class and its bases, in the order of its constructor."""
+    classes = reversed(expressions.linear(m, of))
+    return list(dict.fromkeys(name for item in classes for name in item.fields))
+
+
 def instantiate(
     m: Machine, of: Class, args: list[Value], keywords: dict[str, Value], site: Site, rest: bool
 ) -> Value:
@@ -612,14 +618,13 @@ def _member_by_value(m: Machine, of: Class, args: list[Value]) -> Value:
 def _fill_fields(
     m: Machine, of: Class, instance: Instance, args: list[Value], keywords: dict[str, Value], rest: bool
 ) -> None:
-    order: list[str] = []
-    defaults: dict[str, Value] = {}
-    for item in reversed(expressions.linear(m, of)):
-        for name in item.fields:
-            if name not in order:
-                order.append(name)
-            if name in item.attributes:
-                defaults[name] = item.attributes[name]
+    order = fields(m, of)
+    defaults = {
+        name: item.attributes[name]
+        for item in reversed(expressions.linear(m, of))
+        for name in item.fields
+        if name in item.attributes
+    }
     for name, value in zip(order, args, strict=False):
         instance.attributes[name] = value
     for name in order:

@@ -86,7 +86,11 @@ def site_key(site: Site | None) -> tuple[str, int, int]:
 
 
 def _contained(merged: Mapping[Place, Merged]) -> set[Place]:
-    """``and``/``or`` expressions that stand inside another decision's condition: parts of it."""
+    """``and``/``or`` expressions that stand inside another decision's condition: parts of it.
+
+    Unless the whole says nothing, since something else may make it true on every architecture, and the part
+    tells them apart: then that way to it is what is shut.
+    """
     by_file: dict[str, list[Merged]] = defaultdict(list)
     for item in merged.values():
         by_file[item.static.site.file].append(item)
@@ -101,9 +105,22 @@ def _contained(merged: Mapping[Place, Merged]) -> set[Place]:
                 if other.place[0] == item.place[0]:
                     continue
                 if _holds(there, here) and (there != here or other.static.kind != "bool"):
+                    if _shut(item) and not _tells(other):
+                        continue
                     inner.add(item.place)
                     break
     return inner
+
+
+def _tells(item: Merged) -> bool:
+    """Whether a decision comes out differently somewhere."""
+    return len({answer.outcome for answer in item.answers.values()}) > 1
+
+
+def _shut(item: Merged) -> bool:
+    """Whether a conjunction is false on some architectures and open on others."""
+    outcomes = {answer.outcome for answer in item.answers.values()}
+    return item.static.conjunction and outcomes == {Truth.FALSE, Truth.FREE}
 
 
 def _holds(outer: Site, inner: Site) -> bool:

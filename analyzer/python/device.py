@@ -26,6 +26,18 @@ class Host:
         return f"{self.cuda[0]}.{self.cuda[1]}"
 
 
+class Record(tuple[Any, ...]):
+    """A tuple whose items have names as well, such as ``sys.version_info``."""
+
+    names: tuple[str, ...]
+
+    def __new__(cls, **items: Any) -> Record:
+        """The items in order, by name."""
+        made = super().__new__(cls, items.values())
+        made.names = tuple(items)
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class Door:
     """One entry of ``queries/device_api.toml``.
@@ -171,7 +183,7 @@ def answer(door: Door, host: Host) -> Any:
     """The value of an entry on a host, as a plain Python object."""
     if door.expression is None:
         raise ValueError(f"{door.path} is an object")
-    return eval(door.expression, {"__builtins__": {}, "str": str}, _names(host))
+    return eval(door.expression, {"__builtins__": {}, "str": str, "record": Record}, _names(host))
 
 
 def _names(host: Host) -> dict[str, Any]:

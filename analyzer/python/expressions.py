@@ -124,6 +124,12 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
                     }
                 )
             )
+        from analyzer.python import calls
+
+        if name == "__dataclass_fields__" and calls.is_dataclass(m, data):
+            return Value(Dict({key: (Value(key), Value(Free("a field"))) for key in calls.fields(m, data)}))
+        if hasattr(type, name):
+            return Value(Free(name), value.source)
         if any(not isinstance(base.data, Class) for base in mro_roots(m, data)):
             return Value(Free(f"{name} may come from a base class outside the tree"), value.source)
         raise Raised("AttributeError", f"type object {data.qualname!r} has no attribute {name!r}", site)
@@ -248,6 +254,10 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
         return Value(
             Dict({key: (Value(key), item) for key, item in data.attributes.items()}, open=data.symbolic)
         )
+    if name == "__dataclass_fields__":
+        return attribute(m, Value(data.of), name, site)
+    if hasattr(object, name) or name in ("__module__", "__annotations__"):
+        return Value(Free(name), value.source)
     hook = find_in_class(m, data.of, "__getattr__")
     if hook is not None and isinstance(hook.data, Function) and not name.startswith("__"):
         return m.call(Value(Bound(hook, value)), [Value(name)], {}, site)

@@ -65,6 +65,8 @@ class Static:
     truth: bool = False
     listed: bool = False
     """The argument is no argument, but what a class body lists."""
+    conjunction: bool = False
+    """It is made of parts that ``and`` joins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,6 @@ class Findings:
     variables: dict[str, tuple[Site, str]] = field(default_factory=dict)
     locals: dict[tuple[str, Site], str] = field(default_factory=dict)
     """Local names that are bound to an answer of the device, by assignment, with its truth."""
-    beyond: dict[Key, Truth] = field(default_factory=dict)
-    """What conditions would be that were not reached, since an earlier one of their chain held."""
     expressions: dict[str, set[Key]] = field(default_factory=dict)
     unresolved: tuple[tuple[Site, str, str], ...] = ()
     tiles: tuple[Tiles, ...] = ()
@@ -145,7 +145,6 @@ def collect(survey: Survey, arch: str) -> Findings:
         found.answers[place] = _answer(decision, texts, raised)
         found.statics[place] = _static(decision, survey)
         found.expressions.setdefault(decision.site.file, set()).add(decision.key)
-    found.beyond = dict(observer.beyond)
     found.calls = tuple(observer.calls)
     found.functions = dict(observer.functions)
     found.tiles = tuple(observer.tiles)
@@ -324,6 +323,7 @@ def _static(decision: Decision, survey: Survey) -> Static:
         answers,
         truth,
         listed,
+        isinstance(decision.node, ast.BoolOp) and isinstance(decision.node.op, ast.And),
     )
 
 

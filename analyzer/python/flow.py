@@ -93,8 +93,6 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
         if optional(test):
             suppose(m, frame, node, _under(m, skipped, frame, gate, node))
             gate = test.source
-        if found is Truth.TRUE and gate is not None and gate.door:
-            _pass_over(m, frame, node)
         outcome = _under(m, taken, frame, gate, node)()
         if outcome is Outcome.NORMAL and gate is not None and (gate.door or gate.option):
             if gate.door:
@@ -105,29 +103,12 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
     return fork(m, [_under(m, side, frame, gate, node) for side in sides], frame, gate, found)
 
 
-def _pass_over(m: Machine, frame: Frame, node: ast.If) -> None:
-    """Tell what the later conditions of a chain would be, of which this one held."""
-    later = node.orelse
-
-    def ask(link: ast.If) -> None:
-        m.beyond = True
-        try:
-            value = expressions.as_condition(m, m.evaluate(link.test, frame), frame.site(link.test))
-        finally:
-            m.beyond = False
-        m.recorder.passed_over(frame, link.test, value)
-
-    while len(later) == 1 and isinstance(later[0], ast.If):
-        suppose(m, frame, later[0].test, partial(ask, later[0]))
-        later = later[0].orelse
-
-
-#: Steps that are spent on what is not reached, or only with an option that is not set.
+#: Steps that are spent on what an option that is not set would bring.
 SUPPOSED = 2500
 
 
 def suppose(m: Machine, frame: Frame, node: ast.AST, run: Callable[[], object]) -> None:
-    """Run what is not reached, or only if an environment variable is set that is not, for what is seen there.
+    """Run what is only reached if an environment variable is set that is not, for what is seen there.
 
     Nothing that it does lasts. Each place is run once for each walk of the function that holds it; in
     functions that are followed by a call, not at all.

@@ -69,9 +69,6 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     decisions = sort(found)
     drafts: list[PythonGate] = []
     arguments: dict[Site, list[Merged]] = defaultdict(list)
-    links: dict[str | None, list[Merged]] = defaultdict(list)
-    for item in decisions.kept.values():
-        links[_dispatch(item.static)].append(item)
     for item in decisions.own:
         if item.place[1] is None:
             uses = [
@@ -79,8 +76,7 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
                 for place in sorted(decisions.forwarded.get(item.place[0], ()), key=place_key)
                 if place in decisions.kept
             ]
-            taken = _taken_before(item, links[_dispatch(item.static)], question)
-            drafts += _plain_gate(item, uses, taken, question)
+            drafts += _plain_gate(item, uses, question)
     for place, item in decisions.kept.items():
         if place[1] is not None:
             arguments[place[1]].append(item)
@@ -208,23 +204,7 @@ def _says_nothing(verdict: Mapping[str, Verdict]) -> bool:
 # Gates.
 
 
-def _taken_before(item: Merged, links: Sequence[Merged], question: Question) -> Merged | None:
-    """The condition of the same chain that keeps the target from this one, where none else takes its side."""
-    target = question.target
-    if not item.static.shape.chain or target in item.answers or target not in question.found:
-        return None
-    for link in reversed(links):
-        answer = link.answers.get(target)
-        if link.place[0] < item.place[0] and answer is not None and answer.outcome is Truth.TRUE:
-            others = (link.answers.get(arch) for arch in question.references)
-            shared = any(other is not None and _takes(other.outcome, True) for other in others)
-            return None if shared or _raising(link, True, question) else link
-    return None
-
-
-def _plain_gate(
-    item: Merged, uses: Sequence[Merged], taken: Merged | None, question: Question
-) -> list[PythonGate]:
+def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> list[PythonGate]:
     """The gate at a decision, if it tells architectures apart."""
     static, shape, target = item.static, item.static.shape, question.target
     raising = {side: _raising(item, side, question) for side in (True, False)}
@@ -244,10 +224,6 @@ def _plain_gate(
     effect, silent, specialised, falls_back = _effect(item, verdict, instead, gated, question)
     if _only_told(inside, outside):
         effect, silent, falls_back = "none", False, None
-    if taken is not None and question.found[target].beyond.get(item.place[0]) is _outcome(not gated):
-        instead = _settled(taken.static.shape.then, static.site.file, question.found[target])
-        if any(verdict.get(arch) == "admit" for arch in question.references):
-            effect, silent, falls_back = "degraded", not instead.announces, instead.action or None
     message = None
     if effect == "raises":
         answer = item.answers.get(target)
@@ -286,10 +262,6 @@ def _only_told(inside: Side, outside: Side) -> bool:
     if not (inside.tells or outside.tells):
         return False
     return all(side.tells or (side.empty and not side.rest) for side in (inside, outside))
-
-
-def _outcome(holds: bool) -> Truth:
-    return Truth.TRUE if holds else Truth.FALSE
 
 
 def _instead_of_uses(uses: Sequence[Merged], question: Question) -> Side:

@@ -141,6 +141,9 @@ def _bound(run: Callable[[Machine, Site, Value, Args, Keywords], Value], owner: 
 
 def _constant_attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     data = value.data
+    if isinstance(data, device.Record) and name in data.names:
+        item: Value = data[data.names.index(name)]
+        return item.derived(value.source)
     if not hasattr(data, name):
         raise Raised("AttributeError", f"{type(data).__name__!r} object has no attribute {name!r}", site)
     if isinstance(data, tuple):

@@ -120,9 +120,6 @@ class Recorder(Protocol):
     def bound(self, m: Machine, frame: Frame, node: ast.Assign, value: Value) -> None:
         """A local name was bound to a value that a device answer has a part in."""
 
-    def passed_over(self, frame: Frame, node: ast.AST, test: Value) -> None:
-        """A condition was not reached, since an earlier one of its chain held; this is what it would be."""
-
     def table(self, m: Machine, frame: Frame, entries: Mapping[str, object], site: Site) -> None:
         """A table with a number of pipeline stages was made, or stands in a function's parameters."""
 
@@ -157,8 +154,6 @@ class Machine:
         self.passed: set[tuple[str, int]] = set()
         self.failed: dict[tuple[str, int], str] = {}
         """Sides of decisions (file and mark) that ended without raising; that raised, with the message."""
-        self.beyond = False
-        """Something is evaluated that is not reached: no decision is recorded."""
         self.roots: list[tuple[str, str]] = []
         """The modules and walked functions that are being run, outermost first."""
         self.seconds: dict[str, float] = {}

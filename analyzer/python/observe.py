@@ -95,8 +95,6 @@ class Observer:
         """Tables of tile sizes that were made."""
         self.functions: dict[str, Site] = {}
         """Where the functions stand that calls lead from or to."""
-        self.beyond: dict[Key, Truth] = {}
-        """What conditions would be that were not reached, since an earlier one of their chain held."""
         self.locals: dict[tuple[str, Site], set[str]] = {}
         """Local names of answers, by dotted name and assignment, with what they were bound to."""
 
@@ -119,8 +117,6 @@ class Observer:
         self.telling.update(m.roots)
         site = frame.site(node)
         key = (site.file, site.line, site.column, kind)
-        if m.beyond:
-            return Provenance(Origin.GATE, (source,), site, kind, key=key)
         for argument, outcome in _asked(node, source, truth(test)):
             place = (key, argument.site if argument is not None else None)
             found = self.decisions.get(place)
@@ -186,12 +182,6 @@ class Observer:
         if isinstance(target, ast.Name) and len(node.targets) == 1:
             place = f"{name_of(frame)}.{target.id}", frame.site(node)
             self.locals.setdefault(place, set()).add(shown(value))
-
-    def passed_over(self, frame: Frame, node: ast.AST, test: Value) -> None:
-        """Note what a condition would be that an earlier one of its chain keeps from being reached."""
-        if test.tainted:
-            site = frame.site(node)
-            self.beyond[site.file, site.line, site.column, "if"] = truth(test)
 
     def stored(self, name: str) -> None:
         """Note an attribute that was given a device answer."""

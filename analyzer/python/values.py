@@ -463,6 +463,10 @@ def lift(data: Any, source: Provenance | None = None, depth: int = 0) -> Value:
     """The value of a plain Python object; the converse of :func:`plain`."""
     if isinstance(data, Value):
         return data
+    if isinstance(data, device.Record):
+        return Value(
+            device.Record(**{name: lift(data[i], source) for i, name in enumerate(data.names)}), source
+        )
     if isinstance(data, tuple):
         return Value(tuple(lift(item, source, depth) for item in data), source)
     if isinstance(data, list):

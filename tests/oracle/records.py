@@ -88,9 +88,6 @@ class Silent:
     def table(self, *_: Any) -> None:
         """Tables of sizes are of no interest here."""
 
-    def passed_over(self, *_: Any) -> None:
-        return None
-
     def stored(self, *_: Any) -> None:
         return None
 

@@ -95,7 +95,7 @@ def by_setting(x):
 def later_link(x):
     if is_sm120():  # gate: runtime none specialised | admit 7.5 8.* 9.0 10.* 11.0 12.1 | gets x.other()
         return x.small()
-    elif is_sm100():  # gate: runtime degraded silent | admit 10.* | instead x.small() | gets x.wide()
+    elif is_sm100():  # gate: runtime none | admit 10.* | gets x.wide()
         return x.wide()
     return x.other()
 
