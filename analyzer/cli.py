@@ -16,6 +16,7 @@ from analyzer.commands.diff import diff
 from analyzer.commands.evaluate import evaluate
 from analyzer.commands.explain import explain_gate
 from analyzer.commands.history import history
+from analyzer.commands.matrix import show_matrix
 from analyzer.commands.scan import scan
 from analyzer.commands.schema import schema
 from analyzer.commands.settings import config, install
@@ -42,6 +43,7 @@ def smgate(ctx: click.Context, settings: Path | None) -> None:
     smgate scan                                   the environment of the python on PATH
     smgate scan /path/to/site-packages --format html --output report.html
     smgate explain flashinfer/jit/comm.py         the gates of a file, or what was read there
+    smgate matrix --api 'flashinfer.*' --arch sm_100,sm_120
     smgate evaluate sglang.srt.utils.is_sm90_supported --root /path/to/venv
     smgate unlock 'sglang --enable-flashinfer-allreduce-fusion' --patch open.diff
     smgate check .venv --baseline gates.jsonl     fail on what is new or worse, and only on that
@@ -53,7 +55,20 @@ def smgate(ctx: click.Context, settings: Path | None) -> None:
     install(ctx, settings)
 
 
-for _verb in (scan, check, diff, history, explain_gate, evaluate, whatif, unlock, config, schema, cache):
+for _verb in (
+    scan,
+    check,
+    diff,
+    history,
+    explain_gate,
+    show_matrix,
+    evaluate,
+    whatif,
+    unlock,
+    config,
+    schema,
+    cache,
+):
     smgate.add_command(_verb)
 
 

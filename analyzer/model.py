@@ -209,6 +209,11 @@ class Cell(Value, frozen=True):
     status: dict[str, Status]
     chosen: dict[str, str] = {}
     reasons: dict[str, tuple[str, ...]] = {}
+    # Beyond the contract's floor.
+    area: str = ""
+    """The field of work that it belongs to, such as attention or GEMM."""
+    message: dict[str, str] = {}
+    """What a user would read where it raises."""
 
 
 class Skipped(Value, frozen=True, order=True):

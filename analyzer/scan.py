@@ -18,15 +18,20 @@ from analyzer.archs import Spelling
 from analyzer.binary import gates as binary
 from analyzer.binary.library import mentions
 from analyzer.cuda import limits, requests, units
+from analyzer.graph.entries import declared_options, public_names
 from analyzer.graph.flow import flow
 from analyzer.graph.link import link
 from analyzer.jit import builds, named, places
 from analyzer.jit.extract import Extract, extract
+from analyzer.judge import matrix
+from analyzer.judge.images import images
 from analyzer.judge.justification import Follower
+from analyzer.judge.severity import judged
 from analyzer.judge.verdict import judge, unfollowed
 from analyzer.model import (
     Build,
     Coverage,
+    Effect,
     FileFacts,
     Files,
     Gate,
@@ -68,7 +73,7 @@ from analyzer.tree.stages import Stage, Stages
 Progress = Callable[[str, int, int], None]
 
 _COMMON = ("tree", "archs.py", "data.py", "identity.py", "model.py")
-_PYTHON = Stage("python", ("python", "jit", *_COMMON))
+_PYTHON = Stage("python", ("python", "jit", "graph/entries.py", *_COMMON))
 _CUDA = Stage("cuda", ("cuda", *_COMMON))
 _NAMED = Stage("named", _CUDA.code)
 _REPORT = Stage("report")
@@ -137,7 +142,10 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
     with profile.stage("words"):
         index, spellings = _index(tree, options, progress)
     natives = _natives(tree, compiled, spellings)
-    task = fleet.Task(index, spellings, options.release, options.environment, extract, natives)
+    public = public_names(index, spellings)
+    declared = declared_options(index, spellings)
+    taking = partial(extract, public=public, declared=declared, words=spellings)
+    task = fleet.Task(index, spellings, options.release, options.environment, taking, natives)
     told = stages.keep(
         _PYTHON,
         ("python",),
@@ -214,6 +222,8 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
         linked = link(
             index,
             spellings,
+            public,
+            declared,
             calls,
             found[options.target],
             drafts,
@@ -226,8 +236,22 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
             asking,
         )
     progress("Graph", 1, 1)
+    with profile.stage("matrix"):
+        apis = {arch: item.apis for arch, item in extracts.items()}
+        shown = images(apis, options.target, options.references)
+        cells = matrix.Judge(
+            python.gates,
+            {arch: _effects(found, arch, options.references) for arch in names},
+            guards,
+            cuda.exports,
+            {plan.build.function: plan.build.name for plan in plans},
+            public,
+            names,
+            shown,
+        ).cells(apis, {arch: item.options for arch, item in extracts.items()})
     python_gates = [draft.gate for draft in drafts]
-    others = [*guards.values(), *libraries.values(), *demands.values()]
+    unfit = [judged(_placed(gate)) for gate in shown.gates.values()]
+    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit]
     every = sorted([*python_gates, *others], key=_gate_order)
     target = archs.find(options.target)
     return Report(
@@ -244,9 +268,14 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
         nodes=linked.nodes,
         edges=linked.edges,
         paths=linked.paths,
-        matrix=(),
+        matrix=cells,
         coverage=_coverage(tree, extracts, every, python, cuda, compiled, unbuilt),
     )
+
+
+def _effects(found: Mapping[str, Findings], target: str, references: Sequence[str]) -> dict[str, Effect]:
+    """What each Python gate does to an architecture, by the gate's id."""
+    return {item.gate.id: item.gate.effect for item in gates.gates(found, target, references).gates}
 
 
 def _placed(gate: Gate) -> Gate:

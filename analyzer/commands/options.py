@@ -34,6 +34,11 @@ def _archs(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str,
     return tuple(dict.fromkeys(names))
 
 
+def arch_list(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Several architectures, separated by commas; none where the option is not given."""
+    return _archs(ctx, param, value) if value is not None else ()
+
+
 def _cuda(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """A toolkit release."""
     if not re.fullmatch(r"[0-9]+\.[0-9]+", value):

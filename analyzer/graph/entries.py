@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from types import MappingProxyType
 
 import networkx as nx
 
 from analyzer.model import Entry
+from analyzer.python import contracts
 from analyzer.python.modules import ModuleIndex, Source, absolute_name
+from analyzer.python.options import Option
+from analyzer.python.survey import ast_name
 from analyzer.python.values import Site
 
 _OPTION = re.compile(rb"""add_argument\(\s*["'](--[A-Za-z0-9][\w-]*)["']""")
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A command-line option and the attribute under which the program keeps its value."""
-
-    entry: Entry
-    attribute: str
 
 
 #: An attribute that stands in more files than this is too common to tell whose it is.
 _COMMON = 60
 
 
-def options(
-    index: ModuleIndex, files: Iterable[str], words: Mapping[str, frozenset[str]]
-) -> tuple[Option, ...]:
+def declared_options(index: ModuleIndex, words: Mapping[str, frozenset[str]]) -> tuple[Option, ...]:
     """The options that files declare with ``argparse`` and keep in a field of the same name.
 
-    An option is named after its package: ``sglang --attention-backend``. Options whose attribute bears a
-    name that half the tree uses (``device``) are left out: where it is read cannot be told by name.
+    An option is named after its package: ``sglang --attention-backend``. Where the attribute bears a name
+    that half the tree uses (``device``), the option says so: where it is read cannot be told by name.
     """
+    counts = Counter(word for found_in in words.values() for word in found_in)
     found: dict[str, Option] = {}
     modules = {source.file: source for source in index.sources.values()}
-    for file in sorted(files):
+    for file in sorted(file for file in words if "add_argument" in words[file]):
         source = modules.get(file)
         if source is None:
             continue
@@ -47,16 +43,24 @@ def options(
             attribute = text.removeprefix("--").replace("-", "_")
             if not re.search(rb"(?m)^    " + attribute.encode() + rb"\s*[:=]", source.data):
                 continue
-            if sum(attribute in found_in for found_in in words.values()) > _COMMON:
-                continue
             name = f"{source.name.partition('.')[0]} {text}"
             line = source.data.count(b"\n", 0, match.start(1)) + 1
-            found.setdefault(name, Option(Entry(name, "option", file, line), attribute))
+            known = found.get(name)
+            if known is None:
+                found[name] = Option(name, attribute, file, line, (source.name,), counts[attribute] > _COMMON)
+            elif source.name not in known.modules:
+                found[name] = replace(known, modules=(*known.modules, source.name))
     return tuple(found[name] for name in sorted(found))
 
 
-def public_names(index: ModuleIndex) -> dict[str, tuple[str, ...]]:
-    """Dotted definition to the public dotted names under which packages export it, shortest first."""
+def public_names(
+    index: ModuleIndex, words: Mapping[str, frozenset[str]] = MappingProxyType({})
+) -> dict[str, tuple[str, ...]]:
+    """Dotted definition to the public dotted names under which packages export it, shortest first.
+
+    What a documented decorator marks as an API is public under its own name, too; ``words``: file to the
+    identifiers in it.
+    """
     aliases: dict[str, str] = {}
     for source in list(index.sources.values()):
         if source.package and source.data and not _private(source.name):
@@ -70,10 +74,31 @@ def public_names(index: ModuleIndex) -> dict[str, tuple[str, ...]]:
                 break
             definition = following
         names.setdefault(definition, set()).add(public)
+    for definition in _marked(index, words):
+        names.setdefault(definition, {definition})
     return {
         definition: tuple(sorted(found, key=lambda name: (name.count("."), name)))
         for definition, found in names.items()
     }
+
+
+def _marked(index: ModuleIndex, words: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    """Functions, and classes with methods, that a decorator marks as an API."""
+    marks = contracts.api_marks()
+    for source in list(index.sources.values()):
+        if not marks & words.get(source.file, frozenset()) or _private(source.name):
+            continue
+        for node in _statements(source.parsed.module.body):
+            inner = node.body if isinstance(node, ast.ClassDef) else [node]
+            marked = any(
+                ast_name(decorator) in marks
+                for item in inner
+                if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef))
+                for decorator in item.decorator_list
+            )
+            name = getattr(node, "name", "_")
+            if marked and not name.startswith("_"):
+                yield f"{source.name}.{name}"
 
 
 def _private(dotted: str) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from analyzer.jit import builds
-from analyzer.python import applied
+from analyzer.python import applied, trials
+from analyzer.python.options import Option, option_trials
 from analyzer.python.survey import Survey
+from analyzer.python.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +21,22 @@ class Extract:
     applied: dict[str, applied.Applied]
     parsed: frozenset[str]
     damaged: frozenset[str]
+    apis: tuple[Trial, ...]
+    options: tuple[Trial, ...]
 
 
-def extract(survey: Survey) -> Extract:
-    """Take what later stages need of a survey."""
+def extract(
+    survey: Survey,
+    public: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    declared: Sequence[Option] = (),
+    words: Mapping[str, frozenset[str]] = MappingProxyType({}),
+) -> Extract:
+    """Take what later stages need of a survey.
+
+    ``public``: the public names by definition, ``declared``: server options, ``words``: file to the
+    identifiers in it.
+    """
+    apis = trials.trials(survey, public)
+    chosen = option_trials(survey, declared, words)
     parsed, damaged = applied.parsed(survey)
-    return Extract(builds.collect(survey), applied.applied(survey), parsed, damaged)
+    return Extract(builds.collect(survey), applied.applied(survey), parsed, damaged, apis, chosen)

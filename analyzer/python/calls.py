@@ -134,7 +134,7 @@ def call_function(
     """Follow a function of the tree: run its body on these arguments."""
     calling, m.calling = m.calling, None
     if f"{function.module}.{function.qualname}" in contracts.loads() and args:
-        return _loaded(args[0])
+        return _loaded(m, args[0])
     tainted = any(carries(value) for value in [*args, *keywords.values()])
     repeated = sum(
         1 for frame in m.stack if frame.function is not None and frame.function.node is function.node
@@ -227,9 +227,10 @@ def note_maker(function: Function, result: Value) -> None:
             data.maker = function.dotted
 
 
-def _loaded(build: Value) -> Value:
+def _loaded(m: Machine, build: Value) -> Value:
     """A build that is made and loaded: known by the function that described it."""
     options = build.data.options if isinstance(build.data, Choice) else (build,)
+    m.loaded.append((build, m.forks == 0))
     makers = [o.data.maker for o in options if isinstance(o.data, Instance) and o.data.maker is not None]
     if not makers:
         return Value(Free("a build that is not known"), build.source)

@@ -60,3 +60,27 @@ def build_words() -> frozenset[str]:
         found.add(row["class"].rpartition(".")[2])
         found.update(maker.rpartition(".")[2] for maker in row["makers"])
     return frozenset(found)
+
+
+@cache
+def choosers() -> frozenset[str]:
+    """Names of parameters by which a caller chooses a back end."""
+    return frozenset(data.table("contracts")["choice"]["parameters"])
+
+
+@cache
+def backend_tables() -> tuple[str, ...]:
+    """Names under which decorators keep the table of back ends that a function declares."""
+    return tuple(row["backends"] for row in data.table("contracts").get("declares", []))
+
+
+@cache
+def chosen_attributes() -> tuple[str, ...]:
+    """Attributes of a decorated function in which an automatic choice is kept, best first."""
+    return tuple(row["chosen"] for row in data.table("contracts").get("declares", []) if "chosen" in row)
+
+
+@cache
+def api_marks() -> frozenset[str]:
+    """The last names of decorators that mark a function as a public API."""
+    return frozenset(row["decorator"].rpartition(".")[2] for row in data.table("contracts").get("api", []))

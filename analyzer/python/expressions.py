@@ -100,6 +100,8 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     data = value.data
     if isinstance(data, Choice):
         return each(m, data, lambda option: attribute(m, option, name, site)).derived(value.source)
+    if isinstance(data, Free) and name in m.assumed:
+        return m.assumed[name]
     if isinstance(data, (Free, Unknown)):
         return Value(data if isinstance(data, Unknown) else Free(f"attribute {name}"), value.source)
     if isinstance(data, External):
@@ -246,6 +248,8 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
             getter = attribute(m, found, "__get__", site)
             return m.call(getter, [value, Value(data.of)], {}, site)
         if data.symbolic and not found.tainted and name in data.of.fields:
+            if name in m.assumed:
+                return m.assumed[name]
             return Value(Free(f"the field {name} of an object that is given"))
         return found
     if name == "__class__":
@@ -262,6 +266,8 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
     if hook is not None and isinstance(hook.data, Function) and not name.startswith("__"):
         return m.call(Value(Bound(hook, value)), [Value(name)], {}, site)
     if data.symbolic or any(not isinstance(base.data, Class) for base in mro_roots(m, data.of)):
+        if name in m.assumed:
+            return m.assumed[name]
         return Value(Free(f"attribute {name}"), value.source)
     raise Raised("AttributeError", f"{data.of.qualname!r} object has no attribute {name!r}", site)
 

@@ -195,11 +195,13 @@ def fork(
         frame.scope.names = dict(start)
         outcome: Outcome | None = None
         begun = m.heap.mark()
+        m.forks += 1
         try:
             outcome = run()
         except Raised as raised:
             error = error or raised
         finally:
+            m.forks -= 1
             way = m.heap.undo(begun, frame.scope)
             way.blame = blame
         names = frame.scope.names

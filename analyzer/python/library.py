@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import importlib
 import itertools
@@ -11,7 +12,8 @@ import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from functools import partial
+from pathlib import PosixPath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
@@ -145,6 +147,8 @@ def _constant_attribute(m: Machine, value: Value, name: str, site: Site) -> Valu
         item: Value = data[data.names.index(name)]
         return item.derived(value.source)
     if not hasattr(data, name):
+        if isinstance(data, PurePosixPath) and hasattr(PosixPath, name):
+            return Value(Free(f"method {name} of a path"), value.source)  # it asks the file system
         raise Raised("AttributeError", f"{type(data).__name__!r} object has no attribute {name!r}", site)
     if isinstance(data, tuple):
         if name == "index" or name == "count":
@@ -539,6 +543,8 @@ def _isinstance(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value
                 answers.append(False if is_constant(value.data) else None)
         elif kind.data is None or isinstance(kind.data, Free):
             answers.append(None)
+        elif isinstance(kind.data, External) and isinstance(value.data, Instance):
+            answers.append(value.data.of.dotted == kind.data.path or None)
         elif (
             isinstance(kind.data, External)
             and is_constant(value.data)
@@ -777,10 +783,50 @@ def _version(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
 
 
 def _namespace(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
-    import ast
-
     node = ast.ClassDef(name="SimpleNamespace", bases=[], keywords=[], body=[], decorator_list=[])
     return Value(Instance(Class(node, "types", "SimpleNamespace", (), {}), dict(keywords), depth=m.depth))
+
+
+def _signature(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    """``inspect.signature``: what binds arguments to the parameters of a function of the tree."""
+    function = _first(args).data
+    if not isinstance(function, Function) or function.node.args.vararg or function.node.args.kwarg:
+        return Value(Free("a signature"))
+    return _object(m, {"bind": Value(Builtin("bind", partial(_bind, function)))})
+
+
+def _bind(function: Function, m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+    spec = function.node.args
+    positional = [parameter.arg for parameter in [*spec.posonlyargs, *spec.args]]
+    names = [*positional, *(parameter.arg for parameter in spec.kwonlyargs)]
+    given = {**dict(zip(positional, args, strict=False)), **keywords}
+    if len(args) > len(positional) or not given.keys() <= set(names):
+        raise Raised("TypeError", f"{function.name}() got an unexpected argument", site)
+    items = {name: (Value(name), given[name]) for name in names if name in given}
+    arguments = Value(Dict(items, m.depth))
+
+    def apply_defaults(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
+        for name in names:
+            if name not in items and name in function.defaults:
+                items[name] = (Value(name), function.defaults[name])
+        return Value(None)
+
+    return _object(
+        m, {"arguments": arguments, "apply_defaults": Value(Builtin("apply_defaults", apply_defaults))}
+    )
+
+
+def _object(m: Machine, attributes: dict[str, Value]) -> Value:
+    """An object of which only these attributes are known."""
+    return outside(m, "object", attributes)
+
+
+def outside(m: Machine, path: str, attributes: dict[str, Value]) -> Value:
+    """An object of a class outside the tree, by the class's dotted path; its other attributes are free."""
+    module, _, name = path.rpartition(".")
+    node = ast.ClassDef(name=name, bases=[], keywords=[], body=[], decorator_list=[])
+    of = Class(node, module, name, (Value(External(path)),), {"__bool__": Value(Free("its truth"))})
+    return Value(Instance(of, attributes, depth=m.depth))
 
 
 def _command(m: Machine, site: Site, args: Args, keywords: Keywords) -> tuple[Value, Value] | None:
@@ -832,16 +878,20 @@ def _cast(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     return args[1] if len(args) > 1 else Value(Free("cast"))
 
 
+#: Rows of a product that are listed.
+_LONG = 4096
+
+
 def _product(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     from analyzer.python import expressions
 
     lists = [expressions.iterate(m, value, site) for value in args]
     known = [elements for elements in lists if elements is not None]
-    if len(known) != len(lists) or "repeat" in keywords:
+    repeat = keywords["repeat"].data if "repeat" in keywords else 1
+    if len(known) != len(lists) or not isinstance(repeat, int):
         return Value(List([], m.depth, open=True))
-    return Value(
-        List([Value(tuple(row)) for row in itertools.islice(itertools.product(*known), 4096)], m.depth)
-    )
+    rows = list(itertools.islice(itertools.product(*known, repeat=repeat), _LONG + 1))
+    return Value(List([Value(tuple(row)) for row in rows[:_LONG]], m.depth, open=len(rows) > _LONG))
 
 
 def _chain(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
@@ -1029,6 +1079,7 @@ def _models() -> dict[str, Any]:
         "subprocess.check_output": Builtin("check_output", _check_output),
         "subprocess.run": Builtin("run", _run_command),
         "shutil.which": Builtin("which", _which),
+        "inspect.signature": Builtin("signature", _signature),
         "types.SimpleNamespace": Builtin("SimpleNamespace", _namespace),
         "argparse.Namespace": Builtin("Namespace", _namespace),
         "enum.auto": Builtin("auto", _auto),

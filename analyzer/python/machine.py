@@ -164,6 +164,12 @@ class Machine:
         self.calls = 0
         self.holes = False
         """Whether a text with parts that are not known is kept, with :data:`library.HOLE` in their place."""
+        self.loaded: list[tuple[Value, bool]] = []
+        """Descriptions of builds that were loaded, and whether that is so on every way."""
+        self.forks = 0
+        """How many branches are being run of which it is free whether they are taken."""
+        self.assumed: dict[str, Value] = {}
+        """Options that are given: values of attributes, by name, of objects that are not known."""
         self.defined: dict[str, dict[str, Function]] = {}
         """Functions by module and qualified name."""
         self.calling: tuple[ast.Call, Frame] | None = None

@@ -225,7 +225,7 @@ def telling(survey: Survey) -> frozenset[Defined]:
     found = {(decision.module, decision.scope) for decision in survey.observer.decisions.values()}
     found |= survey.observer.telling
     for key, walked in survey.walked.items():
-        if walked.value is not None and (_answers(walked.value) or _makes(walked.value)):
+        if walked.value is not None and (_answers(walked.value) or makes_build(walked.value)):
             found.add(key)
     return frozenset(found)
 
@@ -237,7 +237,7 @@ def cut(survey: Survey) -> frozenset[Defined]:
     )
 
 
-def _makes(value: Value) -> bool:
+def makes_build(value: Value) -> bool:
     """Whether a value is, or may be, the description of a build."""
     return any(isinstance(option.data, Instance) and option.data.maker for option in _options(value))
 
@@ -252,7 +252,7 @@ def leading_to_builds(survey: Survey, interest: Interest) -> set[str]:
         elif call.kind == "calls" or (call.kind == "method" and call.callee in interest.callers):
             callers.setdefault(call.callee, set()).add(call.caller)
     for (module, qualname), walked in survey.walked.items():
-        if walked.value is not None and _makes(walked.value):
+        if walked.value is not None and makes_build(walked.value):
             reached.add(survey.machine.defined[module][qualname].dotted)
     collectors = contracts.collectors()
     level = sorted(reached)
@@ -354,7 +354,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     calls.note_maker(function, value)
     if _answers(value) or _makes_functions(value) or _checks(survey, function, value):
         interest.add(function.name)
-    if _makes(value):
+    if makes_build(value):
         interest.add(function.name, builder=True)
 
 

@@ -275,6 +275,11 @@ class Class:
     decorators: tuple[str, ...] = ()
     made: int = field(default_factory=born)
 
+    @property
+    def dotted(self) -> str:
+        """The dotted name of the definition."""
+        return f"{self.module}.{self.qualname}"
+
 
 @dataclass(slots=True, eq=False)
 class Instance:

@@ -89,7 +89,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Rows of the matrix that belong together: the module that holds the APIs."""
+    """Rows of the matrix that belong together: a field of work."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -181,11 +181,11 @@ class Page:
 
     @cached_property
     def areas(self) -> list[Area]:
-        """The matrix by the module that holds each API."""
+        """The matrix by field of work, in its own order."""
         groups: dict[str, list[Cell]] = {}
         for cell in self.report.matrix:
-            groups.setdefault(cell.api.rpartition(".")[0] or cell.api, []).append(cell)
-        return [Area(name, tuple(cells)) for name, cells in sorted(groups.items())]
+            groups.setdefault(cell.area or cell.api.rpartition(".")[0] or cell.api, []).append(cell)
+        return [Area(name, tuple(cells)) for name, cells in groups.items()]
 
     def cell_link(self, cell: Cell, arch: str) -> str:
         """Where a cell leads: the path that its first reason bars, else that gate; empty without reason."""

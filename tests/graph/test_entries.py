@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzer.graph.entries import apis, options, public_names
+from analyzer.graph.entries import apis, declared_options, public_names
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.values import Site
 
@@ -41,10 +41,12 @@ def test_methods_of_public_classes_are_entries() -> None:
 
 def test_an_option_needs_a_field() -> None:
     words = {"pkg/args.py": frozenset({"use_fast", "add_argument"})}
-    (option,) = options(index(), ["pkg/args.py"], words)
-    assert (option.entry.name, option.attribute, option.entry.line) == ("pkg --use-fast", "use_fast", 5)
+    (option,) = declared_options(index(), words)
+    assert not option.common
+    assert (option.name, option.attribute, option.line) == ("pkg --use-fast", "use_fast", 5)
 
 
 def test_a_name_that_is_everywhere_tells_nothing() -> None:
     words = {f"f{number}.py": frozenset({"use_fast"}) for number in range(100)}
-    assert options(index(), ["pkg/args.py"], words) == ()
+    (option,) = declared_options(index(), {**words, "pkg/args.py": frozenset({"add_argument"})})
+    assert option.common

@@ -1,0 +1,99 @@
+"""Builds that are loaded on an architecture for which their own flags compile nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from analyzer import archs
+from analyzer.archs import Spelling
+from analyzer.identity import identity
+from analyzer.jit.commands import parse
+from analyzer.model import Effect, Gate, Step, Verdict
+from analyzer.python.trials import AUTO, Compiled, Trial
+
+
+def runs(spelling: Spelling, arch: str) -> bool:
+    """Whether code compiled for a spelling runs on an architecture, by CUDA's rules of compatibility.
+
+    For one GPU (``a``) on that alone, for a family (``f``) on its members, else on equal or higher versions,
+    since code that the driver can compile may be embedded.
+    """
+    profile = archs.find(arch)
+    if spelling.suffix == "a":
+        return spelling.number == profile.number
+    if spelling.suffix == "f":
+        return next((arch in p.family for p in archs.profiles() if p.number == spelling.number), False)
+    return spelling.number <= profile.number
+
+
+def fits(build: Compiled, arch: str) -> bool:
+    """Whether the flags of a build compile anything that runs on an architecture."""
+    spellings = parse(build.flags).spellings
+    return not spellings or any(runs(spelling, arch) for spelling in spellings)
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """The gates at flags that leave out an architecture on which the build is loaded, by place and code."""
+
+    gates: Mapping[tuple[str, int, int, str], Gate]
+
+    def lacking(self, build: Compiled, arch: str) -> str | None:
+        """The gate by which a loaded build has nothing for an architecture, if it has not."""
+        gate = self.gates.get(_place(build))
+        return gate.id if gate is not None and not fits(build, arch) else None
+
+
+def _place(build: Compiled) -> tuple[str, int, int, str]:
+    return build.site.file, build.site.line, build.site.column, build.code
+
+
+def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Sequence[str]) -> Images:
+    """A gate for each place at which the flags of a build leave out an architecture that loads it.
+
+    That the user asks for a back end that is made for another chip is no loss; that the program chooses so by
+    itself is: effect ``no_image``.
+    """
+    loaded: dict[tuple[str, int, int, str], dict[str, list[tuple[Compiled, bool]]]] = {}
+    for arch, told in trials.items():
+        for trial in told:
+            for build in trial.compiled:
+                own = trial.choice in ("", AUTO)
+                loaded.setdefault(_place(build), {}).setdefault(arch, []).append((build, own))
+    found: dict[tuple[str, int, int, str], Gate] = {}
+    counts: dict[tuple[str, str, str], int] = {}
+    for place, by_arch in sorted(loaded.items()):
+        verdict: dict[str, Verdict] = {
+            arch: "admit" if any(fits(build, arch) for build, _ in builds) else "reject"
+            for arch, builds in by_arch.items()
+        }
+        flags = {build.flags for builds in by_arch.values() for build, _ in builds}
+        build = next(build for builds in by_arch.values() for build, _ in builds)
+        for arch in trials:  # where nothing loads it, what is always the same can still be told
+            known: Verdict = "unknown" if len(flags) > 1 else "admit" if fits(build, arch) else "reject"
+            verdict.setdefault(arch, known)
+        if not {"admit", "reject"} <= set(verdict.values()):
+            continue
+        asked = any(own for _, own in by_arch.get(target, ()))
+        lost = verdict.get(target) == "reject" and any(verdict.get(arch) == "admit" for arch in references)
+        effect: Effect = "no_image" if lost and asked else "none"
+        group = (build.site.file, build.scope, build.code)
+        order = counts[group] = counts.get(group, -1) + 1
+        made = ", ".join(dict.fromkeys(str(s) for s in parse(build.flags).spellings))
+        gate = Gate(
+            id=identity("jit", build.site.file, build.scope, build.code, order),
+            layer="jit",
+            file=build.site.file,
+            line=build.site.line,
+            end_line=build.site.end_line,
+            column=build.site.column,
+            scope=build.scope or "<module>",
+            code=build.code,
+            verdict=verdict,
+            effect=effect,
+            because=(Step(build.site.file, build.site.line, f"compiled for {made} wherever it is loaded"),),
+            order=order,
+        )
+        found[place] = gate
+    return Images(found)

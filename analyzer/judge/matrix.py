@@ -1,0 +1,347 @@
+"""The support matrix: each public API with each back end on each architecture, and which gates decide."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from analyzer import data
+from analyzer.cuda.units import ExportReach
+from analyzer.judge.images import Images
+from analyzer.model import Cell, Effect, Gate, Status
+from analyzer.python import contracts
+from analyzer.python.gates import PythonGate
+from analyzer.python.observe import Key
+from analyzer.python.trials import AUTO, Asked, Stop, Trial
+from analyzer.python.values import Truth
+
+#: Effects with which nothing of what was asked for is done.
+_FATAL: frozenset[Effect] = frozenset(
+    ["raises", "empty_kernel", "illegal_instruction", "no_image", "over_resource"]
+)
+#: Effects of a gate in Python by which other code, or none, takes the place of what was asked for.
+_LESS: frozenset[Effect] = frozenset(["degraded", "excluded"])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The trials of one entry with one choice, by architecture."""
+
+    entry: str
+    choice: str
+    trials: Mapping[str, Trial]
+    common: frozenset[str] = field(init=False)
+    """What raises everywhere without asking the device: methods that are not meant for this choice."""
+    differing: Mapping[Asked, Mapping[Truth, tuple[str, ...]]] = field(init=False)
+    """Decisions that came out in different ways, with the architectures of each."""
+
+    def __post_init__(self) -> None:
+        every = [
+            {stop.method for stop in trial.stops if not stop.under and not stop.before}
+            for trial in self.trials.values()
+        ]
+        object.__setattr__(self, "common", frozenset(set.intersection(*every)))
+        found: dict[Asked, dict[Truth, tuple[str, ...]]] = {}
+        for arch, trial in self.trials.items():
+            for asked, outcome in trial.decided:
+                known = found.setdefault(asked, {})
+                known[outcome] = (*known.get(outcome, ()), arch)
+        object.__setattr__(self, "differing", {asked: ways for asked, ways in found.items() if len(ways) > 1})
+
+
+Judgement = Callable[[Row, Trial, Sequence[Stop], str], tuple[Status, list[str]]]
+
+
+@dataclass(slots=True)
+class Judge:
+    """What decides cells.
+
+    ``effects``: architecture to what each Python gate, by id, does to it; ``names``: dotted definition to the
+    public names; ``built``: the function that makes a build to the build's name.
+    """
+
+    gates: Sequence[PythonGate]
+    effects: Mapping[str, Mapping[str, Effect]]
+    guards: Mapping[str, Gate]
+    reaches: Sequence[ExportReach]
+    built: Mapping[str, str]
+    names: Mapping[str, tuple[str, ...]]
+    archs: Sequence[str]
+    images: Images
+    by_place: dict[tuple[str, int, int], list[Gate]] = field(init=False)
+    by_key: dict[Key, list[Gate]] = field(init=False)
+    by_dispatch: dict[str, list[Gate]] = field(init=False)
+    exports: dict[tuple[str, str], ExportReach] = field(init=False)
+    stores: dict[str, frozenset[str]] = field(init=False)
+    reads: dict[str, frozenset[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stores = {found.gate.id: found.stores for found in self.gates}
+        self.reads = {found.gate.id: found.reads for found in self.gates}
+        self.by_place, self.by_key, self.by_dispatch = defaultdict(list), defaultdict(list), defaultdict(list)
+        collectors = contracts.collectors()
+        for found in self.gates:
+            gate = found.gate
+            if found.function in collectors:
+                continue  # it decides what is compiled ahead of time
+            if gate.dispatch is not None:
+                self.by_dispatch[gate.dispatch].append(gate)
+            self.by_place[gate.file, gate.line, gate.column].append(gate)
+            if any(key[:3] == (gate.file, gate.line, gate.column) for key in found.keys):
+                for key in sorted(found.keys):
+                    self.by_key[key].append(gate)
+        self.exports = {(reach.build, reach.name): reach for reach in self.reaches}
+
+    def cells(
+        self, apis: Mapping[str, Iterable[Trial]], options: Mapping[str, Iterable[Trial]]
+    ) -> tuple[Cell, ...]:
+        """One cell for each row of trials that an architecture has a part in, in order of area and name.
+
+        ``apis`` and ``options``: the trials of public functions and classes, and of server options.
+        """
+        found = [self._api(row) for row in _rows(apis) if self._tells(row)]
+        chosen = [self._option(row) for row in _rows(options)]
+        telling = {cell.api for cell in chosen if set(cell.status.values()) & {"unsupported", "degraded"}}
+        found += [cell for cell in chosen if cell.api in telling]
+        order = [area.name for area in areas()]
+        return tuple(sorted(found, key=lambda cell: (order.index(cell.area), cell.api)))
+
+    def _tells(self, row: Row) -> bool:
+        """Whether a choice is one (it does not fail everywhere at once), with device code behind it."""
+        every = list(row.trials.values())
+        if every[0].definition in self.built:
+            return False
+        if row.choice and all(_rejected_at_once(trial) and not _named(trial) for trial in every):
+            return False
+        return any(trial.exports or trial.decided for trial in every)
+
+    def _api(self, row: Row) -> Cell:
+        name = self.names[row.entry][0]
+        first = next(iter(row.trials.values()))
+        return self._cell(row, name, area_of(name, first.site.file), self._judged)
+
+    def _option(self, row: Row) -> Cell:
+        return self._cell(row, row.entry, area_of(row.entry, ""), self._judged_option)
+
+    def _cell(self, row: Row, name: str, area: str, judge: Judgement) -> Cell:
+        site = next(iter(row.trials.values())).site
+        status: dict[str, Status] = {}
+        reasons: dict[str, tuple[str, ...]] = {}
+        message: dict[str, str] = {}
+        chosen: dict[str, str] = {}
+        for arch in self.archs:
+            trial = row.trials.get(arch)
+            if trial is None:
+                status[arch] = "unknown"
+                continue
+            stops = [stop for stop in trial.stops if stop.method not in row.common and _counts(stop)]
+            status[arch], why = judge(row, trial, stops, arch)
+            if why:
+                reasons[arch] = tuple(dict.fromkeys(why))
+            if stops and stops[0].message:
+                message[arch] = stops[0].message
+            if trial.chosen and (row.choice == AUTO or status[arch] == "degraded"):
+                chosen[arch] = trial.chosen[0]
+        return Cell(
+            api=name,
+            backend=row.choice,
+            file=site.file,
+            line=site.line,
+            status=status,
+            chosen=chosen,
+            reasons=reasons,
+            area=area,
+            message=message,
+        )
+
+    def _judged(self, row: Row, trial: Trial, stops: Sequence[Stop], arch: str) -> tuple[Status, list[str]]:
+        """The status of an API on one architecture and the gates that decide it."""
+        if stops:
+            why = [identity for stop in stops for identity in self._stopping(stop, arch)]
+            return "unsupported", why
+        lacking = self._lacking(trial, arch)
+        if lacking:
+            return "unsupported", lacking
+        guards, fatal = self._guards(trial, arch)
+        if fatal:
+            return "unsupported", guards
+        if trial.cut or any(
+            outcome is Truth.UNKNOWN and self._gates(asked) for asked, outcome in trial.decided
+        ):
+            return "unknown", []
+        less = [
+            gate.id
+            for gate in self._against(row, trial, arch)
+            if self._effect(gate, arch) in _LESS and not self._served(gate, arch)
+        ]
+        return ("degraded", [*less, *guards]) if less or guards else ("supported", [])
+
+    def _judged_option(
+        self, row: Row, trial: Trial, stops: Sequence[Stop], arch: str
+    ) -> tuple[Status, list[str]]:
+        """The same for a choice of an option: what reads it decides, and what replaces it by another."""
+        if stops:
+            return "unsupported", [identity for stop in stops for identity in self._stopping(stop, arch)]
+        attribute = row.entry.rpartition("--")[2].replace("-", "_")
+        against = self._against(row, trial, arch)
+        replaced = [gate.id for gate in against if attribute in self.stores.get(gate.id, ())]
+        if trial.chosen and replaced and any(t.chosen != trial.chosen for t in row.trials.values()):
+            return "degraded", replaced
+        about = {attribute, row.choice}
+        reading = [
+            gate
+            for gate in against
+            if self.reads.get(gate.id, frozenset()) & about and attribute not in self.stores.get(gate.id, ())
+        ]
+        effects = {self._effect(gate, arch) for gate in reading}
+        why = [gate.id for gate in reading if self._effect(gate, arch) != "none"]
+        if "raises" in effects or ("excluded" in effects and not row.choice):
+            return "unsupported", why
+        if effects & _LESS:
+            return "degraded", why
+        # What is behind the option was not followed: a gate that stops others lets it through, no more.
+        stopped = any(stop.method not in row.common for other in row.trials.values() for stop in other.stops)
+        passed = stopped or any(
+            gate.verdict.get(arch) == "admit"
+            for asked in row.differing
+            for gate in self._gates(asked)
+            if self.reads.get(gate.id, frozenset()) & about
+        )
+        return ("supported", []) if passed and not trial.cut else ("unknown", [])
+
+    def _lacking(self, trial: Trial, arch: str) -> list[str]:
+        """The gates by which nothing that is loaded was compiled for an architecture.
+
+        Where none is loaded on every way, and no back end was chosen, nothing is claimed.
+        """
+        found = [self.images.lacking(build, arch) for build in trial.compiled]
+        gates = [identity for identity in found if identity is not None]
+        sure = bool(trial.choice) or trial.surely
+        return gates if found and len(gates) == len(found) and sure else []
+
+    def _effect(self, gate: Gate, arch: str) -> Effect:
+        return self.effects[arch].get(gate.id, "none")
+
+    def _served(self, gate: Gate, arch: str) -> bool:
+        """Whether another branch of the dispatch is made for an architecture that this one leaves out."""
+        if gate.dispatch is None:
+            return False
+        admitted = [other for other, verdict in gate.verdict.items() if verdict == "admit"]
+        return any(
+            sibling.verdict.get(arch) == "admit"
+            and all(sibling.verdict.get(other) == "reject" for other in admitted)
+            for sibling in self.by_dispatch.get(gate.dispatch, ())
+        )
+
+    def _against(self, row: Row, trial: Trial, arch: str) -> list[Gate]:
+        """The gates that decided a run against an architecture, and for one that they admit."""
+        found: dict[str, Gate] = {}
+        for asked, outcome in trial.decided:
+            if outcome is Truth.FREE or outcome not in row.differing.get(asked, {}):
+                continue
+            for gate in self._gates(asked):
+                others = row.differing[asked]
+                admitted = any(
+                    gate.verdict.get(a) == "admit" for o, at in others.items() for a in at if o is not outcome
+                )
+                if gate.verdict.get(arch) == "reject" and admitted:
+                    found.setdefault(gate.id, gate)
+        return list(found.values())
+
+    def _gates(self, asked: Asked) -> list[Gate]:
+        key, argument = asked
+        if argument is not None:
+            return self.by_place.get((argument.file, argument.line, argument.column), [])
+        return self.by_key.get(key, [])
+
+    def _stopping(self, stop: Stop, arch: str) -> Iterator[str]:
+        """The gates that make an entry raise: those around the place, else all that reject on the way."""
+        around = [g.id for asked in stop.under for g in self._gates(asked) if g.verdict.get(arch) == "reject"]
+        if around:
+            yield from around
+            return
+        for asked in stop.before:
+            for gate in self._gates(asked):
+                if gate.verdict.get(arch) == "reject" and self._effect(gate, arch) == "raises":
+                    yield gate.id
+
+    def _guards(self, trial: Trial, arch: str) -> tuple[list[str], bool]:
+        """The guards that take something from what is called, and whether nothing at all is left of it."""
+        found: list[str] = []
+        running = dead = 0
+        on_host = False
+        for maker, name in trial.exports:
+            reach = self.exports.get((self.built.get(maker, ""), name))
+            if reach is None:
+                continue
+            stopped: set[tuple[str, str]] = set()
+            for identity in reach.guards:
+                gate = self.guards.get(identity)
+                if gate is None or gate.effect == "none" or _verdict(gate, reach.build, arch) != "reject":
+                    continue
+                found.append(identity)
+                holder = reach.held_by.get(identity)
+                on_host = on_host or (gate.layer == "host" and gate.effect == "raises")
+                if gate.effect in _FATAL and holder is not None:
+                    stopped.add((holder.file, holder.name))
+            if reach.kernels:
+                running += 1
+                dead += all((kernel.file, kernel.name) in stopped for kernel in reach.kernels)
+        return found, on_host or (bool(running) and dead == running)
+
+
+def _verdict(gate: Gate, build: str, arch: str) -> str:
+    own = next((entry.verdict for entry in gate.verdict_by_build if entry.build == build), gate.verdict)
+    return own.get(arch, "unknown")
+
+
+def _rows(trials: Mapping[str, Iterable[Trial]]) -> list[Row]:
+    """The trials of all architectures side by side, in the order in which choices are offered."""
+    found: dict[tuple[str, str], dict[str, Trial]] = {}
+    for arch, told in trials.items():
+        for trial in told:
+            found.setdefault((trial.entry, trial.choice), {})[arch] = trial
+    return [Row(entry, choice, by_arch) for (entry, choice), by_arch in found.items()]
+
+
+def _counts(stop: Stop) -> bool:
+    """Whether a stop has to do with the device: a method may also lack what another should have set."""
+    return stop.method in ("", "__init__") or bool(stop.under or stop.before)
+
+
+def _rejected_at_once(trial: Trial) -> bool:
+    return any(stop.method in ("", "__init__") for stop in trial.stops)
+
+
+def _named(trial: Trial) -> bool:
+    """Whether some decision on an answer of the device lies before a stop."""
+    return any(stop.under or stop.before for stop in trial.stops)
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A field of work, and the words in module and function names by which it is known."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+@cache
+def areas() -> tuple[Area, ...]:
+    """The areas in the order in which they are shown; the last takes what fits no other."""
+    rows = data.table("areas")["area"]
+    return tuple(Area(row["name"], tuple(row["words"])) for row in rows)
+
+
+@cache
+def area_of(name: str, file: str) -> str:
+    """The first area with a word that begins a part of an API's own name, its whole name or its path."""
+    own = name.rpartition(".")[2].lower()
+    for text in (own, name.lower(), file.lower()):
+        for area in areas():
+            if any(re.search(rf"(?<![a-z0-9]){re.escape(word)}", text) for word in area.words):
+                return area.name
+    return areas()[-1].name

@@ -1,0 +1,309 @@
+"""What each choice of a server option does on one host: the code that reads it, run with the option given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from analyzer.python import calls
+from analyzer.python.machine import STEPS, Budget, Frame, Machine
+from analyzer.python.observe import Decision, Observer
+from analyzer.python.survey import Survey
+from analyzer.python.trials import Asked, Stop, Trial, decided, exported, stop, texts
+from analyzer.python.values import (
+    Class,
+    Dict,
+    Function,
+    Instance,
+    List,
+    Raised,
+    Set,
+    Site,
+    Truth,
+    Value,
+    is_constant,
+)
+
+Choice = str | bool
+"""What an option may be given: one of its choices, or that it is given at all."""
+
+#: A table is one of choices if it shares at least so many keys with them.
+_SHARED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option: its name after the program's, the attribute that keeps its value, where it stands first.
+
+    ``modules``: all that declare it. ``common``: its attribute's name stands in so many files that
+    whose it is cannot be told by name alone.
+    """
+
+    name: str
+    attribute: str
+    file: str
+    line: int
+    modules: tuple[str, ...]
+    common: bool = False
+
+
+def option_trials(
+    survey: Survey, options: Sequence[Option], words: Mapping[str, frozenset[str]]
+) -> tuple[Trial, ...]:
+    """Run what reads each option, once for each of its choices; without those that no decision reads.
+
+    ``words``: file to the identifiers in it.
+    """
+    m = survey.machine
+    readers = _readers(survey)
+    saved = m.recorder, m.results, m.passed, m.failed, m.limit, m.symbolic
+    m.passed, m.failed, m.limit = set(), {}, STEPS
+    found: list[Trial] = []
+    read: dict[str, dict[str, ast.Call]] = {}
+    try:
+        for option in options:
+            reading = readers.get(option.attribute, [])
+            offered = _choices(m, option, read)
+            tables = _tables(m, offered, words)
+            if option.common:  # whose attribute it is must be plain
+                reading = [
+                    function
+                    for function in reading
+                    if function.owner is not None and option.attribute in function.owner.fields
+                ]
+            if reading or tables:
+                found += _try(survey, option, offered, reading, tables)
+    finally:
+        m.assumed = {}
+        m.recorder, m.results, m.passed, m.failed, m.limit, m.symbolic = saved
+    return tuple(found)
+
+
+def _readers(survey: Survey) -> dict[str, list[Function]]:
+    """The functions in which an answer of the device decides under a condition on an attribute, by it."""
+    m = survey.machine
+    decided: dict[tuple[str, str], list[Decision]] = {}
+    for decision in survey.observer.decisions.values():
+        decided.setdefault((decision.module, decision.scope), []).append(decision)
+    found: dict[str, list[Function]] = {}
+    for (module, qualname), decisions in sorted(decided.items(), key=lambda item: item[0]):
+        function = m.defined.get(module, {}).get(qualname)
+        if function is None:
+            continue
+        lines = {decision.site.line for decision in decisions}
+        names: set[str] = set()
+        for statement in m.body(function):
+            _conditions(statement, frozenset(), lines, names)
+        for name in names:
+            found.setdefault(name, []).append(function)
+    return found
+
+
+def _conditions(node: ast.AST, above: frozenset[str], lines: set[int], names: set[str]) -> None:
+    """Collect the attributes read by conditions in or around the lines on which something is decided."""
+    own = above
+    if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+        own = above | {inner.attr for inner in ast.walk(node.test) if isinstance(inner, ast.Attribute)}
+    elif isinstance(node, ast.BoolOp):
+        own = above | {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
+    if getattr(node, "lineno", None) in lines:
+        names |= own
+    for child in ast.iter_child_nodes(node):
+        _conditions(child, own, lines, names)
+
+
+def _choices(m: Machine, option: Option, read: dict[str, dict[str, ast.Call]]) -> list[Choice]:
+    """What an option may be given: its choices, or that it is given at all; empty for free values.
+
+    ``read``: the declarations of the modules that were read before.
+    """
+    found: dict[Choice, None] = {}
+    for module in option.modules:
+        if module not in read:
+            read[module] = _declarations(m, module)
+        for choice in _declared(m, module, read[module], option.name.partition(" ")[2]):
+            found.setdefault(choice)
+    return list(found)
+
+
+def _declared(m: Machine, module: str, declarations: Mapping[str, ast.Call], text: str) -> list[Choice]:
+    """The choices of an option in one module that declares it."""
+    node = declarations.get(text)
+    if node is None:
+        return []
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    if "choices" in keywords:
+        state = m.state(module)
+        frame = Frame(state, "", state.scope, is_module=True)
+        try:
+            return _names(m.evaluate(keywords["choices"], frame))
+        except (Raised, Budget):
+            return []
+    action = keywords.get("action")
+    return [True] if isinstance(action, ast.Constant) and action.value == "store_true" else []
+
+
+def _declarations(m: Machine, module: str) -> dict[str, ast.Call]:
+    """The first ``add_argument`` call of a module for each option, by the option's text."""
+    try:
+        m.state(module)
+    except Budget:
+        return {}
+    found: dict[str, ast.Call] = {}
+    for function in list(m.defined.get(module, {}).values()):
+        for statement in m.body(function):
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
+                    for argument in node.args:
+                        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                            found.setdefault(argument.value, node)
+    return found
+
+
+def _names(value: Value) -> list[Choice]:
+    data = value.data
+    if isinstance(data, List):
+        return [item.data for item in data.items if isinstance(item.data, str)]
+    if isinstance(data, Set):
+        return sorted(key for key in data.items if isinstance(key, str))
+    if isinstance(data, Dict):
+        return [key for key in data.items if isinstance(key, str)]
+    if isinstance(data, tuple):
+        return [item.data for item in data if isinstance(item.data, str)]
+    return []
+
+
+def _tables(m: Machine, offered: Iterable[Choice], words: Mapping[str, frozenset[str]]) -> list[Dict]:
+    """Tables of modules whose keys are the choices, and that hold functions or classes."""
+    wanted = {choice for choice in offered if isinstance(choice, str)}
+    if len(wanted) < _SHARED:
+        return []
+    named = {choice for choice in wanted if choice.isidentifier()}
+    found: list[Dict] = []
+    for module, source in sorted(m.index.sources.items()):
+        if len(named & words.get(source.file, frozenset())) < max(_SHARED, len(named) // 3):
+            continue
+        try:
+            names = m.state(module).names
+        except Budget:
+            continue
+        for value in names.values():
+            data = value.data
+            if not isinstance(data, Dict) or len(wanted & set(map(str, data.items))) < _SHARED:
+                continue
+            if all(isinstance(item.data, (Function, Class)) for _, item in data.items.values()):
+                found.append(data)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one function did with one choice."""
+
+    stops: tuple[Stop, ...]
+    decided: tuple[tuple[Asked, Truth], ...]
+    exports: tuple[tuple[str, str], ...]
+    became: tuple[str, ...]
+    cut: bool
+
+
+def _try(
+    survey: Survey,
+    option: Option,
+    offered: Sequence[Choice],
+    readers: Sequence[Function],
+    tables: Sequence[Dict],
+) -> Iterator[Trial]:
+    """One trial for each choice; choices that a function does not mention are all the same to it."""
+    m = survey.machine
+    mentioned = [(function, _mentioned(m, function)) for function in readers]
+    known: dict[tuple[int, Choice | None], _Part] = {}
+    site = Site(option.file, option.line, option.line, 1)
+    for choice in offered:
+        parts = []
+        for function, names in mentioned:
+            key = id(function), choice if choice in names or choice is True else None
+            if key not in known:
+                known[key] = _part(survey, function, option, choice)
+            parts.append(known[key])
+        parts += [
+            _part(survey, table.items[choice][1].data, option, choice)
+            for table in tables
+            if choice in table.items
+        ]
+        became = dict.fromkeys(text for part in parts for text in part.became if text != choice)
+        yield Trial(
+            option.name,
+            option.name,
+            choice if isinstance(choice, str) else "",
+            site,
+            tuple(stop for part in parts for stop in part.stops),
+            any(part.cut for part in parts),
+            tuple(sorted({pair for part in parts for pair in part.decided}, key=repr)),
+            tuple(sorted({pair for part in parts for pair in part.exports})),
+            (),
+            False,
+            tuple(became),
+        )
+
+
+def _mentioned(m: Machine, function: Function) -> set[Choice]:
+    """The texts that a function's code holds, itself or by the name of a container in its module."""
+    found: set[Choice] = set()
+    names = m.state(function.module).names
+    for statement in m.body(function):
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+            elif isinstance(node, ast.Name) and node.id in names:
+                found.update(_names(names[node.id]))
+    return found
+
+
+def _part(survey: Survey, target: Function | Class, option: Option, choice: Choice) -> _Part:
+    m = survey.machine
+    observer = Observer()
+    m.recorder, m.results, m.symbolic = observer, {}, {}
+    m.assumed = {} if option.common else {option.attribute: Value(choice)}
+    m.steps = 0
+    stops: tuple[Stop, ...] = ()
+    after: list[Value] = []
+    cut = False
+    with m.rooted(("", "")), m.aside():
+        try:
+            if isinstance(target, Function):
+                after = _run(m, target, option.attribute, choice)
+            else:
+                calls.symbolic_instance(m, target)
+        except Raised as error:
+            walked = survey.walked.get((target.module, target.qualname))
+            if walked is None or walked.raised is None:  # else it raises whatever is chosen
+                stops = (stop(m, target.dotted, error, 0),)
+        except (Budget, RecursionError):
+            cut = True
+    return _Part(stops, tuple(decided(observer)), exported(observer), tuple(texts(after)), cut)
+
+
+def _run(m: Machine, function: Function, attribute: str, choice: Choice) -> list[Value]:
+    """Run a function on free arguments; gives back what its receiver keeps under the option's name then.
+
+    Where the receiver's class has the option as a field, the others have their defaults: it is given alone.
+    """
+    frame = calls.frame_of(m, function)
+    receiver: Instance | None = None
+    if function.owner is not None and "self" in {arg.arg for arg in function.node.args.args[:1]}:
+        owner = function.owner
+        known = calls.symbolic_instance(m, owner).data
+        receiver = Instance(owner, dict(known.attributes), symbolic=True, depth=m.depth)
+        if attribute in owner.fields:
+            for name in owner.fields:
+                default = owner.attributes.get(name)
+                if default is not None and is_constant(default.data):
+                    receiver.attributes[name] = default
+            receiver.attributes[attribute] = Value(choice)
+    calls.free_arguments(m, function, frame, Value(receiver) if receiver is not None else None)
+    calls.run(m, function, frame)
+    if receiver is None or attribute not in receiver.attributes:
+        return []
+    return [receiver.attributes[attribute]]

@@ -1,0 +1,509 @@
+"""What public functions and classes do on one host, run once with each choice of back end that they offer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from analyzer.python import calls, contracts, expressions, library
+from analyzer.python.library import HOLE
+from analyzer.python.machine import STEPS, Budget, Machine
+from analyzer.python.observe import Call, Decision, Key, Observer, function_site
+from analyzer.python.survey import BUILD_STEPS, HELPER_STEPS, Survey, makes_build
+from analyzer.python.values import (
+    Choice,
+    Class,
+    Dict,
+    External,
+    Free,
+    Function,
+    Instance,
+    List,
+    Raised,
+    Scope,
+    Site,
+    Truth,
+    Value,
+)
+
+AUTO = "auto"
+#: Steps that a call is worth in a trial; what makes a build calls much.
+_STEPS = 3 * HELPER_STEPS
+
+
+Asked = tuple[Key, Site | None]
+"""A decision on an answer of the device, and the argument that it checks, if it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A method (empty: the function itself) that surely raises, with what message and where.
+
+    ``under``: the decisions whose statement holds the place; ``before``: all that were taken in the run.
+    """
+
+    method: str
+    message: str
+    site: Site
+    under: tuple[Asked, ...]
+    before: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A build that was loaded: who makes it, where its flags are given, and those that name architectures."""
+
+    maker: str
+    site: Site
+    scope: str
+    code: str
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of one entry with one choice.
+
+    ``stops``: where it surely raises; a class is tried method by method. ``decided``: decisions and arguments
+    that were held against the device, with their outcomes. ``exports``: what of which build is called.
+    ``compiled``: the builds that were loaded (``surely``: on every way). ``chosen``: what an automatic choice
+    came to. ``definition``: the dotted name of the function or class that was run.
+    """
+
+    entry: str
+    definition: str
+    choice: str
+    site: Site
+    stops: tuple[Stop, ...]
+    cut: bool
+    decided: tuple[tuple[Asked, Truth], ...]
+    exports: tuple[tuple[str, str], ...]
+    compiled: tuple[Compiled, ...]
+    surely: bool
+    chosen: tuple[str, ...]
+
+
+def trials(survey: Survey, public: Mapping[str, tuple[str, ...]]) -> tuple[Trial, ...]:
+    """Run public functions and classes, once for each choice that they offer.
+
+    Those of modules in which answers of the device were seen to matter, or that import a function which leads
+    to them; not what makes builds, which are told of by themselves.
+    """
+    m = survey.machine
+    saved = m.recorder, m.results, m.follow, m.passed, m.failed, m.limit
+    m.passed, m.failed, m.limit = set(), {}, STEPS
+    m.follow = follow
+    found: list[Trial] = []
+    told = _telling_modules(survey)
+    try:
+        for dotted in sorted(public):
+            if dotted.rpartition(".")[0] in told and not _makes_builds(survey, dotted):
+                found += _of(m, dotted)
+    finally:
+        m.recorder, m.results, m.follow, m.passed, m.failed, m.limit = saved
+    return tuple(found)
+
+
+def _telling_modules(survey: Survey) -> set[str]:
+    """The modules with functions in whose run decisions were seen, and those that import such functions.
+
+    Functions that only answer are imported nearly everywhere; to import them tells nothing.
+    """
+    telling = survey.observer.telling
+    found = {module for module, _ in telling}
+    for module, state in survey.machine.modules.items():
+        for value in state.names.values():
+            data = value.data
+            if not isinstance(data, Function) or (data.module, data.qualname) not in telling:
+                continue
+            walked = survey.walked.get((data.module, data.qualname))
+            if walked is None or walked.value is None or not walked.value.tainted:
+                found.add(module)
+                break
+    return found
+
+
+def _makes_builds(survey: Survey, dotted: str) -> bool:
+    """Whether a function's result, or a class's object, is the description of a build."""
+    module, _, name = dotted.rpartition(".")
+    walked = survey.walked.get((module, name))
+    makes = walked is not None and walked.value is not None and makes_build(walked.value)
+    return makes or dotted in contracts.builds() or dotted in contracts.makers()
+
+
+def follow(function: Function, args: list[Value], keywords: dict[str, Value], tainted: bool) -> int:
+    """What a call is worth in a trial: that its arguments are free is no reason to pass over it."""
+    return STEPS if tainted else BUILD_STEPS if function.name in contracts.build_words() else _STEPS
+
+
+def _of(m: Machine, dotted: str) -> Iterator[Trial]:
+    found = _definition(m, dotted)
+    if found is None:
+        return
+    if isinstance(found, Class):
+        start = _method(m, found, "__init__")
+        methods = [_method(m, found, name) for name in _public_methods(m, found)]
+        options = choices(m, start, [method for method in methods if method]) if start is not None else ()
+        for choice in options or ("",):
+            yield _try_class(m, dotted, found, choice)
+    else:
+        for choice in choices(m, found) or ("",):
+            yield _try(m, dotted, found, choice)
+
+
+def _definition(m: Machine, dotted: str) -> Function | Class | None:
+    """The function or class of that name, if its module was looked at."""
+    module, _, name = dotted.rpartition(".")
+    state = m.modules.get(module)
+    if state is None or name not in state.names:
+        return None
+    data = m.force(state.names[name]).data
+    return data if isinstance(data, (Function, Class)) else None
+
+
+def _method(m: Machine, owner: Class, name: str) -> Function | None:
+    found = expressions.find_in_class(m, owner, name)
+    return found.data if found is not None and isinstance(found.data, Function) else None
+
+
+# Choices.
+
+
+def original(m: Machine, function: Function) -> Function:
+    """The function that a decorator has wrapped."""
+    if function.stands_for is None:
+        return function
+    module = next((name for name in _prefixes(function.stands_for) if name in m.defined), None)
+    if module is None:
+        return function
+    return m.defined[module].get(function.stands_for[len(module) + 1 :], function)
+
+
+def _prefixes(dotted: str) -> Iterator[str]:
+    while "." in dotted:
+        dotted = dotted.rpartition(".")[0]
+        yield dotted
+
+
+def chooser(function: Function) -> ast.arg | None:
+    """The parameter that names a back end."""
+    names = contracts.choosers()
+    spec = function.node.args
+    return next((p for p in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs] if p.arg in names), None)
+
+
+def choices(m: Machine, function: Function, others: Iterable[Function] = ()) -> tuple[str, ...]:
+    """What a function lets its caller choose from.
+
+    In the order of: the default, what is declared, the annotation, what its body (and those of ``others``, of
+    the same class) compares it with.
+    """
+    inner = original(m, function)
+    parameter = chooser(inner)
+    if parameter is None:
+        return ()
+    found: dict[str, None] = {}
+    default = inner.defaults.get(parameter.arg)
+    if default is not None and isinstance(default.data, str):
+        found.setdefault(default.data)
+    for name in _declared(function):
+        found.setdefault(name)
+    if parameter.annotation is not None:
+        for name in _literals(parameter.annotation):
+            found.setdefault(name)
+    bodies = [m.body(original(m, one)) for one in (inner, *others)]
+    for node in (node for body in bodies for statement in body for node in ast.walk(statement)):
+        if isinstance(node, ast.Compare) and _reads(node.left, parameter.arg):
+            for text in _strings(node.comparators[0]):
+                found.setdefault(text)
+    return tuple(found)
+
+
+def _declared(function: Function) -> list[str]:
+    """The back ends of a table that the decorator holds."""
+    scope: Scope | None = function.scope
+    for name in contracts.backend_tables():
+        value = scope.names.get(name) if scope is not None else None
+        outer = scope.parent if scope is not None else None
+        while value is None and outer is not None:
+            value, outer = outer.names.get(name), outer.parent
+        if value is not None and isinstance(value.data, Dict):
+            return [key for key in value.data.items if isinstance(key, str)]
+    return []
+
+
+def _literals(node: ast.expr) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript) and ast.unparse(inner.value).rpartition(".")[2] == "Literal":
+            yield from _strings(inner.slice)
+
+
+def _strings(node: ast.expr) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
+
+
+def _reads(node: ast.expr, name: str) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute)) and (
+        getattr(node, "attr", getattr(node, "id", "")).lstrip("_") == name
+    )
+
+
+# Runs.
+
+
+def _arguments(m: Machine, function: Function, choice: str) -> dict[str, Value]:
+    """Arguments by name: the choice for the parameter that names it, for others what any caller may give."""
+    inner = original(m, function)
+    frame = calls.frame_of(m, inner)
+    calls.free_arguments(m, inner, frame, None)
+    parameter = chooser(inner)
+    given = dict(frame.scope.names)
+    for kind in (inner.node.args.vararg, inner.node.args.kwarg):
+        if kind is not None:
+            given.pop(kind.arg, None)
+    for node in [*inner.node.args.posonlyargs, *inner.node.args.args, *inner.node.args.kwonlyargs]:
+        if node.annotation is not None and isinstance(given[node.arg].data, Free):
+            path = _outside(m, node.annotation, frame)
+            if path is not None:
+                given[node.arg] = library.outside(m, path, {})
+    if parameter is not None and choice:
+        given[parameter.arg] = Value(choice)
+    return given
+
+
+def _outside(m: Machine, node: ast.expr, frame: object) -> str | None:
+    """The class outside the tree that an annotation names."""
+    try:
+        value = m.evaluate(node, frame)  # type: ignore[arg-type]
+    except Raised:
+        return None
+    return value.data.path if isinstance(value.data, External) else None
+
+
+def _try(m: Machine, dotted: str, function: Function, choice: str) -> Trial:
+    site = function_site(m, original(m, function))
+    return _run(m, dotted, function.dotted, choice, site, lambda: _call(m, function, choice, site), [])
+
+
+def _call(m: Machine, function: Function, choice: str, site: Site) -> list[Value]:
+    given = _arguments(m, function, choice)
+    if function.stands_for is not None:
+        m.call(Value(function), [], given, site)
+        return [function.attributes[n] for n in contracts.chosen_attributes() if n in function.attributes]
+    frame = calls.frame_of(m, function)
+    frame.scope.names.update(given)
+    calls.run(m, function, frame)
+    return _named_like(frame.scope.names, chooser(function))
+
+
+def _try_class(m: Machine, dotted: str, owner: Class, choice: str) -> Trial:
+    """Make an object and call its public methods, each for itself, in the order in which they are written."""
+    file = m.index.path(owner.module)
+    site = Site(file, owner.node.lineno, owner.node.end_lineno or owner.node.lineno, 1)
+    instance = Instance(owner, {}, symbolic=True, depth=m.depth)
+    start = _method(m, owner, "__init__")
+    parameter = chooser(original(m, start)) if start is not None else None
+    stops: list[Stop] = []
+
+    def use() -> list[Value]:
+        for name in ["__init__", *_public_methods(m, owner)]:
+            method = _method(m, owner, name)
+            if method is None or not _positional(m, method):
+                continue
+            given = _arguments(m, method, choice if method is start else "")
+            del given[_positional(m, method)]
+            assert isinstance(m.recorder, Observer)
+            known = len(m.recorder.decisions)
+            try:
+                m.call(Value(method), [Value(instance)], given, site)
+            except Raised as error:
+                stops.append(stop(m, name, error, known))
+                if method is start:
+                    break
+        return _named_like(instance.attributes, parameter)
+
+    return _run(m, dotted, owner.dotted, choice, site, use, stops)
+
+
+def _positional(m: Machine, method: Function) -> str:
+    """The name of the first parameter, empty if there is none."""
+    spec = original(m, method).node.args
+    return next((parameter.arg for parameter in [*spec.posonlyargs, *spec.args]), "")
+
+
+def stop(m: Machine, method: str, error: Raised, known: int) -> Stop:
+    """``known``: how many decisions had been seen before the method was called."""
+    assert isinstance(m.recorder, Observer)
+    own = list(m.recorder.decisions.values())[known:]
+    under = [decision for decision in own if _holds(decision, error.site)]
+    under.sort(key=lambda decision: -decision.site.line)
+    message = error.message.replace(HOLE, "…")
+    return Stop(method, message, error.site, tuple(map(_asked, under)), tuple(map(_asked, own)))
+
+
+def _holds(decision: Decision, place: Site) -> bool:
+    """Whether a place stands in the statement that a decision is taken for."""
+    owner = decision.owner
+    if not isinstance(owner, ast.stmt) or decision.site.file != place.file:
+        return False
+    return owner.lineno <= place.line <= (owner.end_lineno or owner.lineno)
+
+
+def _asked(decision: Decision) -> Asked:
+    return decision.key, decision.argument.site if decision.argument is not None else None
+
+
+def _public_methods(m: Machine, owner: Class) -> list[str]:
+    """The names of methods that a user calls, in order; not those that only say what an object holds."""
+    found: dict[str, None] = {}
+    for cls in expressions.linear(m, owner):
+        for name, value in cls.attributes.items():
+            if isinstance(value.data, Function) and (not name.startswith("_") or name == "__call__"):
+                found.setdefault(name)
+    return list(found)
+
+
+def _named_like(names: Mapping[str, Value], parameter: ast.arg | None) -> list[Value]:
+    """What is kept under the name of the parameter that chooses."""
+    if parameter is None:
+        return []
+    return [value for name, value in names.items() if name.strip("_") in (parameter.arg, f"{parameter.arg}s")]
+
+
+def _run(
+    m: Machine,
+    dotted: str,
+    definition: str,
+    choice: str,
+    site: Site,
+    use: Callable[[], list[Value]],
+    stops: list[Stop],
+) -> Trial:
+    observer = Observer()
+    m.recorder, m.results = observer, {}
+    m.steps, m.may_raise, m.loaded, m.forks = 0, False, [], 0
+    cut = False
+    chosen: list[Value] = []
+    with m.rooted(("", "")), m.aside():
+        try:
+            chosen = use()
+        except Raised as error:
+            stops.append(stop(m, "", error, 0))
+        except (Budget, RecursionError):
+            cut = True
+    return Trial(
+        dotted,
+        definition,
+        choice,
+        site,
+        tuple(stops),
+        cut,
+        tuple(sorted(decided(observer), key=repr)),
+        exported(observer),
+        compiled(m),
+        any(sure for _, sure in m.loaded),
+        tuple(dict.fromkeys(texts(chosen))) if choice == AUTO else (),
+    )
+
+
+def compiled(m: Machine) -> tuple[Compiled, ...]:
+    """The builds that were loaded since the trial began, with the flags that name architectures."""
+    assert isinstance(m.recorder, Observer)
+    found: dict[Compiled, None] = {}
+    for value, _ in m.loaded:
+        options = value.data.options if isinstance(value.data, Choice) else (value,)
+        made = [_compiled(m, m.recorder, option) for option in options]
+        if all(made):  # else one of them goes by the architectures of the host
+            found.update((one, None) for one in made if one is not None)
+    return tuple(sorted(found, key=repr))
+
+
+def _compiled(m: Machine, observer: Observer, value: Value) -> Compiled | None:
+    """A build whose flags name architectures; None for others, and where its flags are not all known."""
+    build = value.data
+    contract = contracts.builds().get(build.of.dotted) if isinstance(build, Instance) else None
+    if contract is None or build.maker is None:
+        return None
+    flags = build.attributes.get(contract.flags)
+    if flags is None or not isinstance(flags.data, List) or flags.data.open:
+        return None
+    known = [item.data for item in flags.data.items if isinstance(item.data, str)]
+    naming = tuple(text for text in known if "arch" in text or "gencode" in text)
+    if not naming or len(known) < len(flags.data.items):
+        return None
+    site, scope, code = _flags_given(m, observer, build.maker, contract.flags)
+    return Compiled(build.maker, site, scope, code, naming)
+
+
+def _flags_given(m: Machine, observer: Observer, maker: str, argument: str) -> tuple[Site, str, str]:
+    """Where a build is given its flags: an argument in its maker or in what that calls, else the maker."""
+    following: dict[str, list[Call]] = {}
+    for call in observer.calls:
+        following.setdefault(call.caller, []).append(call)
+    waiting, seen = [maker], {maker}
+    while waiting:
+        name = waiting.pop(0)
+        for call in sorted(
+            following.get(name, ()), key=lambda call: (call.site.file, call.site.line, call.callee)
+        ):
+            if call.callee in contracts.makers():
+                module = next((prefix for prefix in _prefixes(name) if prefix in m.defined), "")
+                scope = name[len(module) + 1 :]
+                site, code = _argument(m, module, scope, call.site, argument)
+                return site, scope, code
+            if call.callee not in seen:
+                seen.add(call.callee)
+                waiting.append(call.callee)
+    return observer.functions.get(maker, Site("", 1, 1, 1)), maker, maker
+
+
+def _argument(m: Machine, module: str, scope: str, site: Site, name: str) -> tuple[Site, str]:
+    """The keyword argument of a call, or the call itself where it has none of that name."""
+    function = m.defined.get(module, {}).get(scope)
+    for statement in m.body(function) if function is not None else ():
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and (node.lineno, node.col_offset + 1) == (site.line, site.column):
+                for keyword in node.keywords:
+                    if keyword.arg == name:
+                        place = Site(
+                            site.file,
+                            keyword.lineno,
+                            keyword.end_lineno or keyword.lineno,
+                            keyword.col_offset + 1,
+                        )
+                        return place, f"{name}={ast.unparse(keyword.value)}"
+                return site, ast.unparse(node)
+    return site, name
+
+
+def exported(observer: Observer) -> tuple[tuple[str, str], ...]:
+    """What of which build was called: the function that makes the build, and the export's name."""
+    pairs = {call.callee.partition("\0")[::2] for call in observer.calls if call.kind == "exports"}
+    return tuple(sorted(pairs))
+
+
+def decided(observer: Observer) -> Iterator[tuple[Asked, Truth]]:
+    """The decisions of a run and how each came out; free if it came out one way and the other."""
+    for decision in observer.decisions.values():
+        outcomes = decision.outcomes
+        if Truth.UNKNOWN in outcomes:
+            yield _asked(decision), Truth.UNKNOWN
+        else:
+            yield _asked(decision), next(iter(outcomes)) if len(outcomes) == 1 else Truth.FREE
+
+
+def texts(values: Iterable[Value]) -> Iterator[str]:
+    """The names of back ends among some values and what they hold."""
+    for value in values:
+        data = value.data
+        if isinstance(data, Choice):
+            yield from texts(data.options)
+        elif isinstance(data, List):
+            yield from texts(data.items)
+        elif isinstance(data, tuple):
+            yield from texts(data)
+        elif isinstance(data, str) and data != AUTO:
+            yield data

@@ -1,0 +1,183 @@
+"""The support matrix of small packages: what is run for each back end and option, and what decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.judge import matrix
+from analyzer.model import Cell, Gate, Report
+from tests.judge.opened import scanned, write
+
+PROGRAM = {
+    "kit/__init__.py": "from .api import Plan, everywhere, route, wide_only\n",
+    "kit/device.py": """\
+import torch
+
+def capability():
+    major, minor = torch.cuda.get_device_capability()
+    return major * 10 + minor
+
+def has_wide():
+    return capability() in (90, 100)
+""",
+    "kit/api.py": """\
+from typing import Literal
+
+import torch
+
+from .device import capability, has_wide
+
+def wide_only(x: torch.Tensor):
+    if not has_wide():
+        raise RuntimeError("wide kernels need another chip")
+    return x
+
+def route(x: torch.Tensor, backend: Literal["auto", "wide", "narrow"] = "auto"):
+    if backend == "auto":
+        backend = "wide" if has_wide() else "narrow"
+    if backend == "wide":
+        return wide_only(x)
+    return x
+
+def everywhere(x):
+    return x
+
+class Plan:
+    def __init__(self, backend: str = "narrow"):
+        self._backend = backend
+
+    def only_elsewhere(self):
+        raise NotImplementedError
+
+    def run(self, x: torch.Tensor):
+        if self._backend == "wide" and capability() < 90:
+            raise ValueError("too old")
+        if self._backend == "new" and not capability() >= 100:
+            raise ValueError("not new")
+        return x
+""",
+    "kit/server.py": """\
+from dataclasses import dataclass
+from typing import Optional
+
+from .device import has_wide
+
+KERNELS = ["wide", "narrow", "plain"]
+
+@dataclass
+class Args:
+    model: str
+    kernel: Optional[str] = None
+    other: Optional[str] = None
+    fuse_wide: bool = False
+
+    @staticmethod
+    def add(parser):
+        parser.add_argument("--model")
+        parser.add_argument("--kernel", choices=KERNELS)
+        parser.add_argument("--other", choices=["a", "b"])
+        parser.add_argument("--fuse-wide", action="store_true")
+
+    def check(self):
+        if self.other is not None:
+            self.kernel = self.other
+        if self.kernel == "wide":
+            if not has_wide():
+                raise ValueError("--kernel wide needs another chip")
+        if self.kernel == "plain" and has_wide():
+            self.kernel = "wide"
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return scanned(write(tmp_path_factory.mktemp("tree"), PROGRAM))
+
+
+def cell(report: Report, api: str, backend: str = "") -> Cell:
+    (found,) = [cell for cell in report.matrix if (cell.api, cell.backend) == (api, backend)]
+    return found
+
+
+def reasons(report: Report, found: Cell, arch: str) -> list[Gate]:
+    gates = {gate.id: gate for gate in report.gates}
+    return [gates[identity] for identity in found.reasons.get(arch, ())]
+
+
+def test_an_api_that_raises_is_unsupported_and_names_the_gate(report: Report) -> None:
+    found = cell(report, "kit.wide_only")
+    assert {arch for arch, status in found.status.items() if status == "supported"} == {"sm_90", "sm_100"}
+    assert found.status["sm_120"] == "unsupported"
+    assert [gate.code for gate in reasons(report, found, "sm_120")] == ["not has_wide()"]
+    assert found.message["sm_120"] == "wide kernels need another chip"
+
+
+def test_each_choice_of_a_back_end_is_a_row(report: Report) -> None:
+    rows = {cell.backend: cell for cell in report.matrix if cell.api == "kit.route"}
+    assert list(rows) == ["auto", "wide"]  # on the narrow way nothing asks the device
+    assert rows["wide"].status["sm_120"] == "unsupported"
+    assert rows["wide"].status["sm_90"] == "supported"
+    assert rows["auto"].status["sm_120"] == "degraded"
+    assert (rows["auto"].chosen["sm_120"], rows["auto"].chosen["sm_100"]) == ("narrow", "wide")
+
+
+def test_a_class_is_tried_method_by_method(report: Report) -> None:
+    wide, new = cell(report, "kit.Plan", "wide"), cell(report, "kit.Plan", "new")
+    assert (wide.status["sm_89"], wide.status["sm_120"]) == ("unsupported", "supported")
+    assert (new.status["sm_90"], new.status["sm_120"]) == ("unsupported", "supported")
+    assert wide.message == {arch: "too old" for arch in wide.status if wide.status[arch] == "unsupported"}
+
+
+def test_what_asks_no_device_has_no_row(report: Report) -> None:
+    assert "kit.everywhere" not in {cell.api for cell in report.matrix}
+
+
+def test_a_choice_of_an_option_is_given_alone(report: Report) -> None:
+    wide = cell(report, "kit --kernel", "wide")
+    assert (wide.status["sm_120"], wide.status["sm_90"]) == ("unsupported", "supported")
+    assert [gate.code for gate in reasons(report, wide, "sm_120")] == ["not has_wide()"]
+    assert wide.message["sm_120"] == "--kernel wide needs another chip"
+
+
+def test_a_choice_that_no_gate_decides_is_unknown(report: Report) -> None:
+    narrow = cell(report, "kit --kernel", "narrow")
+    assert set(narrow.status.values()) == {"unknown"}
+
+
+def test_a_choice_that_is_replaced_elsewhere_loses_nothing_here(report: Report) -> None:
+    assert cell(report, "kit --kernel", "plain").status["sm_120"] == "unknown"
+
+
+def test_options_that_nothing_decides_have_no_row(report: Report) -> None:
+    assert {cell.api for cell in report.matrix if " --" in cell.api} == {"kit --kernel"}
+
+
+def test_unsupported_cells_name_a_gate(report: Report) -> None:
+    for found in report.matrix:
+        for arch, status in found.status.items():
+            assert (status == "unsupported") <= bool(found.reasons.get(arch)), (
+                found.api,
+                found.backend,
+                arch,
+            )
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "area"),
+    [
+        ("kit.norm.rmsnorm", "kit/norm.py", "normalisation"),
+        ("kit.BatchDecodeWrapper", "kit/decode.py", "attention"),
+        ("kit.comm.allreduce_fusion", "kit/comm/a.py", "communication"),
+        ("kit.mm_fp4", "kit/gemm/base.py", "GEMM"),
+        ("kit.fused_moe.run", "kit/fused_moe/core.py", "fused MoE"),
+        ("kit.rope.apply", "kit/rope.py", "rotary embedding"),
+        ("kit.thing", "kit/thing.py", "other"),
+    ],
+)
+def test_areas_go_by_words(name: str, file: str, area: str) -> None:
+    assert matrix.area_of(name, file) == area
+
+
+def test_the_last_area_takes_what_is_left() -> None:
+    assert matrix.areas()[-1].words == ()
