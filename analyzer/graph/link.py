@@ -47,10 +47,10 @@ def link(
 ) -> Linked:
     """Connect entry points, gates, builds, sources and kernels.
 
-    ``words`` maps each file to the identifiers in it, ``public`` definitions to their public names, ``guards``
-    ids to guard gates, ``lacking`` libraries of which the target runs nothing to their gates, ``asking``
-    functions (file and qualified name) to their requests of shared memory; ``told`` is what the survey for the
-    target told.
+    ``words`` maps each file to the identifiers in it, ``public`` definitions to their public names,
+    ``guards`` ids to guard gates, ``lacking`` libraries of which the target runs nothing to their gates,
+    ``asking`` functions (file and qualified name) to their requests of shared memory; ``told`` is what the
+    survey for the target told.
     """
     linker = Linker(
         calls, gates, guards, plans, reaches, told, target, contracts.collectors(), lacking, asking

@@ -1,0 +1,66 @@
+"""Builds that are loaded where their flags compile nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.archs import Spelling
+from analyzer.judge.images import fits, images, runs
+from analyzer.python.trials import Compiled, Trial
+from analyzer.python.values import Site
+
+PLACE = Site("kit/jit.py", 7, 7, 9)
+
+
+def compiled(*flags: str) -> Compiled:
+    return Compiled("kit.jit.make", PLACE, "make", "flags=wide_flags", flags)
+
+
+def trial(choice: str, *builds: Compiled) -> Trial:
+    return Trial("kit.run", "kit.run", choice, PLACE, (), False, (), (), builds, True, ())
+
+
+@pytest.mark.parametrize(
+    ("spelling", "arch", "expected"),
+    [
+        (Spelling(90, "a"), "sm_90", True),
+        (Spelling(90, "a"), "sm_100", False),
+        (Spelling(100, "f"), "sm_103", True),
+        (Spelling(100, "f"), "sm_120", False),
+        (Spelling(120, "f"), "sm_121", True),
+        (Spelling(80), "sm_89", True),
+        (Spelling(100), "sm_90", False),
+    ],
+)
+def test_what_is_compiled_for_one_architecture_runs_on(spelling: Spelling, arch: str, expected: bool) -> None:
+    assert runs(spelling, arch) is expected
+
+
+def test_one_fitting_architecture_is_enough() -> None:
+    both = compiled("-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_120a,code=sm_120a")
+    assert [arch for arch in ("sm_90", "sm_100", "sm_120") if fits(both, arch)] == ["sm_90", "sm_120"]
+
+
+@pytest.mark.parametrize(("choice", "effect"), [("", "no_image"), ("auto", "no_image"), ("wide", "none")])
+def test_only_what_the_program_loads_by_itself_is_a_loss(choice: str, effect: str) -> None:
+    build = compiled("-gencode=arch=compute_90a,code=sm_90a")
+    found = images({arch: [trial(choice, build)] for arch in ("sm_90", "sm_120")}, "sm_120", ["sm_90"])
+    (gate,) = found.gates.values()
+    assert (gate.verdict, gate.effect) == ({"sm_90": "admit", "sm_120": "reject"}, effect)
+    assert found.lacking(build, "sm_120") == gate.id
+    assert found.lacking(build, "sm_90") is None
+
+
+def test_what_is_never_loaded_there_is_no_loss() -> None:
+    build = compiled("-gencode=arch=compute_90a,code=sm_90a")
+    found = images({"sm_90": [trial("", build)], "sm_120": [trial("")]}, "sm_120", ["sm_90"])
+    (gate,) = found.gates.values()
+    assert (gate.verdict["sm_120"], gate.effect) == ("reject", "none")
+
+
+def test_a_build_that_fits_wherever_it_is_loaded_is_no_gate() -> None:
+    seen = {
+        "sm_90": [trial("", compiled("-gencode=arch=compute_90a,code=sm_90a"))],
+        "sm_120": [trial("", compiled("-gencode=arch=compute_120a,code=sm_120a"))],
+    }
+    assert not images(seen, "sm_120", ["sm_90"]).gates
