@@ -28,6 +28,8 @@ from analyzer.report.listing import Code
 from analyzer.report.source import Source
 
 _BARREN = "read, no gate"
+#: Characters of a diff that the page shows; ``smgate unlock`` writes longer ones.
+_LONGEST_DIFF = 4000
 
 #: A caption with its value on each architecture.
 _Values = tuple[str, Mapping[str, str] | Mapping[str, Verdict]]
@@ -73,7 +75,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What lets the target pass a gate: in one line, and as a unified diff for ``patch -p0``."""
+    """What lets the target pass a gate: in one line, and as a unified diff for ``patch -p0`` if it is short."""
 
     what: str
     diff: str
@@ -150,7 +152,8 @@ class Page:
             planned = edits.edit(gate, self._predicates, self._text)
         except NoEditError:
             return None
-        return Opening(planned.what, patch([planned], self._text))
+        diff = patch([planned], self._text)
+        return Opening(planned.what, diff if len(diff) <= _LONGEST_DIFF else "")
 
     def _text(self, file: str) -> str | None:
         """The text of a scanned file, if it can be had."""
