@@ -75,7 +75,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What lets the target pass a gate: in one line, and as a unified diff for ``patch -p0`` if it is short."""
+    """What lets the target pass a gate: in one line, and if it is short as a diff for ``patch -p0``."""
 
     what: str
     diff: str
