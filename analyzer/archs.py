@@ -66,6 +66,30 @@ class Spelling:
             macros["__CUDA_ARCH_FAMILY_SPECIFIC__"] = value
         return macros
 
+    def runs_on(self, arch: Arch) -> bool:
+        """Whether a GPU runs machine code made for this.
+
+        It runs on the same major version and an equal or higher minor one; what is made for one GPU (``a``)
+        on that alone, for a family (``f``) on its members.
+
+        Source: CUDA C++ Programming Guide, "Binary Compatibility", "Family-Specific Architecture Features".
+        """
+        if self.suffix:
+            return self._alone(arch)
+        return self.number // 10 == arch.major and self.number % 10 <= arch.minor
+
+    def compiles_on(self, arch: Arch) -> bool:
+        """Whether the driver of a GPU can compile PTX made for this: an equal or lower version.
+
+        Source: CUDA C++ Programming Guide, "PTX Compatibility"; for ``a`` and ``f`` as for machine code.
+        """
+        return self._alone(arch) if self.suffix else self.number <= arch.number
+
+    def _alone(self, arch: Arch) -> bool:
+        if self.suffix == "a":
+            return self.number == arch.number
+        return any(arch.name in made.family for made in profiles() if made.number == self.number)
+
     @classmethod
     def parse(cls, text: str) -> Spelling:
         """From ``12.0a``, ``120a``, ``sm_120a`` or ``compute_120a``.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from analyzer.python import device, flow, imports, library, tiles
+from analyzer.python import device, flow, imports, library, lists, tiles
 from analyzer.python.values import (
     Accessor,
     Bound,
@@ -1058,6 +1058,10 @@ def _dict(m: Machine, node: ast.Dict, frame: Frame) -> Value:
         key = m.evaluate(key_node, frame)
         sources.append(key.source)
         stores.put(m, result, key, value)
+    for name in lists.variables() & result.items.keys():
+        text = result.items[name][1].data
+        if isinstance(text, str):
+            m.recorder.listed(m, frame, name, text, frame.site(node))
     if tiles.stages() in result.items:
         entries = {str(key): item.data for key, (_, item) in result.items.items()}
         m.recorder.table(m, frame, entries, frame.site(node))

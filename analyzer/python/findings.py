@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from analyzer.model import Step
 from analyzer.python import sides
+from analyzer.python.lists import ArchList
 from analyzer.python.observe import Call, Decision, Key, shown
 from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
@@ -99,6 +100,7 @@ class Findings:
     expressions: dict[str, set[Key]] = field(default_factory=dict)
     unresolved: tuple[tuple[Site, str, str], ...] = ()
     tiles: tuple[Tiles, ...] = ()
+    lists: tuple[ArchList, ...] = ()
     passed: frozenset[tuple[str, int]] = frozenset()
     failed: dict[tuple[str, int], str] = field(default_factory=dict)
     """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
@@ -148,6 +150,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.calls = tuple(observer.calls)
     found.functions = dict(observer.functions)
     found.tiles = tuple(observer.tiles)
+    found.lists = tuple(observer.lists)
     for (module, qualname), walked in survey.walked.items():
         function = m.defined[module][qualname]
         value = walked.value

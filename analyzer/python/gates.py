@@ -12,7 +12,7 @@ from analyzer import archs
 from analyzer.identity import digest, identity
 from analyzer.model import Effect, Gate, Layer, Part, Step, Unresolved, Verdict
 from analyzer.model import Place as ModelPlace
-from analyzer.python import demands, sides
+from analyzer.python import demands, lists, sides
 from analyzer.python.decisions import Merged, place_key, site_key, sort
 from analyzer.python.findings import Findings, Seen, Static
 from analyzer.python.observe import Key
@@ -82,7 +82,8 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
             arguments[place[1]].append(item)
     for site in sorted(arguments, key=site_key):
         drafts += _argument_gate(site, arguments[site], question)
-    for gate, module, scope in demands.gates(found, target, references):
+    listed = lists.gates({arch: told.lists for arch, told in found.items()}, target, references)
+    for gate, module, scope in [*demands.gates(found, target, references), *listed]:
         drafts.append(
             PythonGate(
                 gate, frozenset(), frozenset(), frozenset(), module, scope, _function(module, scope), True

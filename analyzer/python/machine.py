@@ -123,6 +123,9 @@ class Recorder(Protocol):
     def table(self, m: Machine, frame: Frame, entries: Mapping[str, object], site: Site) -> None:
         """A table with a number of pipeline stages was made, or stands in a function's parameters."""
 
+    def listed(self, m: Machine, frame: Frame, variable: str, text: str, site: Site) -> None:
+        """A variable that lists the architectures of a build was given a value."""
+
     def stored(self, name: str) -> None:
         """An attribute of that name was given a device answer."""
 

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from analyzer.python import natives
+from analyzer.python.lists import ArchList
 from analyzer.python.modules import ROOT
 from analyzer.python.polarity import negated
 from analyzer.python.tiles import Tiles, bits, sizes
@@ -93,6 +94,8 @@ class Observer:
         """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
         self.tiles: dict[Tiles, None] = {}
         """Tables of tile sizes that were made."""
+        self.lists: dict[ArchList, None] = {}
+        """Lists of architectures that were put into the environment."""
         self.functions: dict[str, Site] = {}
         """Where the functions stand that calls lead from or to."""
         self.locals: dict[tuple[str, Site], set[str]] = {}
@@ -171,6 +174,12 @@ class Observer:
         roles = ", ".join(f"{name}={value}" for name, value in entries.items() if isinstance(value, int))
         tiles = Tiles(site, *found, least, roles, frame.module.source.name, frame.qualname)
         self.tiles.setdefault(tiles)
+
+    def listed(self, m: Machine, frame: Frame, variable: str, text: str, site: Site) -> None:
+        """Record a list of architectures."""
+        self.telling.update(m.roots)
+        found = ArchList(site, variable, text, frame.module.source.name, frame.qualname)
+        self.lists.setdefault(found)
 
     def unresolved(self, site: Site, what: str, why: str) -> None:
         """Record an error of the scanned code that left something unevaluated."""

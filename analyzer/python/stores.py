@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from analyzer.python import expressions
+from analyzer.python import expressions, lists
 from analyzer.python.heap import loosen
 from analyzer.python.values import (
     Choice,
@@ -56,6 +56,8 @@ def assign(m: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
         owner = m.evaluate(target.value, frame)
         key = m.evaluate(target.slice, frame)
         item(m, owner, key, m.under_control(value), frame.site(target))
+        if isinstance(key.data, str) and key.data in lists.variables() and isinstance(value.data, str):
+            m.recorder.listed(m, frame, key.data, value.data, frame.site(target))
     elif isinstance(target, ast.Starred):
         assign(m, target.value, value, frame)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 
-from analyzer.python import calls, contracts, device, flow, tiles
+from analyzer.python import calls, contracts, device, flow, lists, tiles
 from analyzer.python.machine import STEPS, Budget, Frame, Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.natives import Natives
@@ -97,12 +97,14 @@ class Interest:
         self.names |= device.words()
         self.builders |= contracts.build_words()
         self.calling = {
-            file: found
-            for file, present in self.words.items()
-            if (found := self.natives.words(present) | tiles.words(present))
+            file: found for file, present in self.words.items() if (found := self._words(present))
         }
-        """By file, the names by which it may call a library that the target cannot run, or size tiles."""
+        """By file, the names by which it may call a library that the target cannot run, size tiles,
+        or list architectures."""
         self.local = {file: set(names) for file, names in self.calling.items()}
+
+    def _words(self, present: frozenset[str]) -> set[str]:
+        return self.natives.words(present) | tiles.words(present) | (lists.variables() & present)
 
     def fresh(self) -> Interest:
         """The names from which every survey sets out; what depends on the tree alone is shared."""

@@ -88,6 +88,9 @@ class Silent:
     def table(self, *_: Any) -> None:
         """Tables of sizes are of no interest here."""
 
+    def listed(self, *_: Any) -> None:
+        """Lists of architectures are of no interest here."""
+
     def stored(self, *_: Any) -> None:
         return None
 

@@ -1,0 +1,107 @@
+"""Lists of architectures that Python puts into the environment of a build, and whom they leave out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from analyzer import archs, data
+from analyzer.archs import Spelling
+from analyzer.model import Effect, Gate, Step, Verdict
+from analyzer.python.values import Site
+
+_ITEM = re.compile(r"(\d+\.\d[af]?|\d{2,3}[af]?)(\+PTX|-real|-virtual)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchList:
+    """A value that a variable is given: where, and the architectures in it."""
+
+    site: Site
+    variable: str
+    text: str
+    module: str
+    scope: str
+
+
+@cache
+def variables() -> frozenset[str]:
+    """The names of variables that list the architectures of a build."""
+    return frozenset(data.table("contracts")["arch_lists"]["variables"])
+
+
+def parse(text: str) -> list[tuple[Spelling, bool, bool]] | None:
+    """Each architecture with whether machine code and PTX are made for it; nothing if one is not a number.
+
+    Source: ``torch/utils/cpp_extension.py`` (``9.0+PTX``), CMake's ``CUDA_ARCHITECTURES`` (``90-real``).
+    """
+    found = []
+    for item in re.split(r"[\s,;]+", text.strip()):
+        match = _ITEM.match(item)
+        if match is None:
+            return None
+        mark = match.group(2) or ""
+        plain = "." not in match.group(1) and not mark  # CMake makes both of a bare number
+        ptx = mark in ("+PTX", "-virtual") or plain
+        found.append((Spelling.parse(match.group(1)), mark != "-virtual", ptx))
+    return found
+
+
+def serves(text: str, arch: str) -> bool | None:
+    """Whether an architecture can run what is built for a list; nothing if the list is not understood."""
+    made = parse(text)
+    if made is None:
+        return None
+    profile = archs.find(arch)
+    return any(
+        (machine and spelling.runs_on(profile)) or (ptx and spelling.compiles_on(profile))
+        for spelling, machine, ptx in made
+    )
+
+
+def gates(
+    found: Mapping[str, Sequence[ArchList]], target: str, references: Sequence[str]
+) -> list[tuple[Gate, str, str]]:
+    """The gates at lists that the target sets, with the module and scope of each."""
+    lists: dict[Site, dict[str, ArchList]] = {}
+    for arch, told in found.items():
+        for item in told:
+            lists.setdefault(item.site, {})[arch] = item
+    made = []
+    for site in sorted(lists, key=lambda site: (site.file, site.line, site.column)):
+        here = lists[site]
+        if target not in here:
+            continue
+        verdict = {arch: _verdict(here.get(arch), arch) for arch in found}
+        if len(set(verdict.values()) - {"unknown"}) < 2:
+            continue
+        served = any(verdict.get(arch) == "admit" for arch in references)
+        effect: Effect = "no_image" if verdict[target] == "reject" and served else "none"
+        own = here[target]
+        made.append((_gate(own, verdict, effect, target), own.module, own.scope))
+    return made
+
+
+def _verdict(item: ArchList | None, arch: str) -> Verdict:
+    served = serves(item.text, arch) if item is not None else None
+    return "unknown" if served is None else "admit" if served else "reject"
+
+
+def _gate(item: ArchList, verdict: dict[str, Verdict], effect: Effect, target: str) -> Gate:
+    site = item.site
+    can = "can run it" if verdict[target] == "admit" else "can run none of it"
+    return Gate(
+        id="",
+        layer="env",
+        file=site.file,
+        line=site.line,
+        end_line=site.end_line,
+        column=site.column,
+        scope=item.scope or "<module>",
+        code=f"{item.variable}={item.text}",
+        verdict=verdict,
+        effect=effect,
+        because=(Step(site.file, site.line, f"builds for {item.text}: {target} {can}"),),
+    )

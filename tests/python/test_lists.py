@@ -1,0 +1,76 @@
+"""Lists of architectures in the environment of a build: whom they serve."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.model import Gate
+from analyzer.python.lists import serves
+from tests.python.surveys import gates_of
+
+
+@pytest.mark.parametrize(
+    ("text", "arch", "served"),
+    [
+        ("8.0;9.0", "sm_90", True),
+        ("8.0;9.0", "sm_120", False),
+        ("8.0 9.0+PTX", "sm_120", True),
+        ("9.0a+PTX", "sm_120", False),
+        ("12.0", "sm_121", True),
+        ("12.0a", "sm_121", False),
+        ("12.0f", "sm_121", True),
+        ("80;90", "sm_120", True),
+        ("80-real;90-real", "sm_120", False),
+        ("90-virtual", "sm_120", True),
+        ("Hopper", "sm_120", None),
+        ("native", "sm_120", None),
+        ("", "sm_120", None),
+    ],
+)
+def test_serves(text: str, arch: str, served: bool | None) -> None:
+    assert serves(text, arch) is served
+
+
+PROGRAM = """
+import os
+import subprocess
+import torch
+
+def fixed():
+    os.environ["TORCH_CUDA_ARCH_LIST"] = "9.0a;10.0a"
+
+def own():
+    major, minor = torch.cuda.get_device_capability()
+    os.environ["TORCH_CUDA_ARCH_LIST"] = f"{major}.{minor}"
+
+def child():
+    subprocess.run(["make"], env={"CUDAARCHS": "90a-real", "OTHER": "x"})
+
+def guarded():
+    if torch.cuda.get_device_capability()[0] == 9:
+        os.environ["TORCH_CUDA_ARCH_LIST"] = "9.0a"
+
+def given(text):
+    os.environ["TORCH_CUDA_ARCH_LIST"] = text
+"""
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Gate]:
+    gates = gates_of({"pkg/__init__.py": "", "pkg/build.py": PROGRAM})
+    return {gate.scope: gate for gate in gates if gate.layer == "env"}
+
+
+def test_a_list_that_leaves_the_target_out(found: dict[str, Gate]) -> None:
+    gate = found["fixed"]
+    assert (gate.effect, gate.line, gate.code) == ("no_image", 7, "TORCH_CUDA_ARCH_LIST=9.0a;10.0a")
+    assert {arch for arch, verdict in gate.verdict.items() if verdict == "admit"} == {"sm_90", "sm_100"}
+
+
+def test_the_environment_of_a_child(found: dict[str, Gate]) -> None:
+    assert found["child"].code == "CUDAARCHS=90a-real"
+    assert found["child"].effect == "no_image"
+
+
+def test_what_serves_its_own_device_or_is_not_known_is_no_gate(found: dict[str, Gate]) -> None:
+    assert set(found) == {"fixed", "child"}
