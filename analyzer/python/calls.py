@@ -107,6 +107,8 @@ def _call_external(
     path = f"{data.path}()"
     if device.lookup(path) is not None:
         return expressions.external(m, path, site, callee.source)
+    if data.path in contracts.traced() and args:
+        _trace(m, args, keywords, site)
     m.may_raise = True
     tainted = [value for value in [*args, *keywords.values()] if value.tainted]
     if tainted and data.path not in _HARMLESS:
@@ -114,6 +116,22 @@ def _call_external(
             f"an answer of the device goes to {data.path}", site, combine(*(v.source for v in tainted))
         )
     return Value(External(path), callee.source)
+
+
+#: Steps for what is traced: its checks stand at the beginning, its instructions are not Python's.
+TRACED = 4_000
+
+
+def _trace(m: Machine, args: list[Value], keywords: dict[str, Value], site: Site) -> None:
+    """Run what is traced, as far as it is worth; what it gives is compiled code."""
+    saved, m.limit = m.limit, min(m.limit, m.steps + TRACED)
+    try:
+        call(m, args[0], args[1:], keywords, site)
+    except m.budget:
+        if m.steps > saved:
+            raise
+    finally:
+        m.limit = saved
 
 
 _RECURSION = "recursion is not followed further"

@@ -41,6 +41,12 @@ def loads() -> frozenset[str]:
 
 
 @cache
+def traced() -> frozenset[str]:
+    """Functions outside the tree that run what they are given first, on the arguments after it."""
+    return frozenset(row["function"] for row in data.table("contracts").get("traces", []))
+
+
+@cache
 def collectors() -> frozenset[str]:
     """Functions that list builds to be made ahead of time, not on demand."""
     return frozenset(row["collector"] for row in data.table("contracts").get("ahead_of_time", []))

@@ -40,7 +40,6 @@ class Case:
     """One place in one release and what a scan for a target says there.
 
     ``wanted``: ``report``, ``silent`` or ``either``; ``effects``: if any are named, the report bears one.
-    ``with_releases``: other packages on the way, which the scan must see as well.
     """
 
     name: str
@@ -55,7 +54,6 @@ class Case:
     effects: tuple[str, ...] = ()
     silent: bool = False
     negative: bool = False
-    with_releases: tuple[Release, ...] = ()
 
 
 def rows(name: str) -> Iterator[dict[str, Any]]:
@@ -99,11 +97,6 @@ def _faults() -> Iterator[Case]:
     for row in rows("dev-bugs.jsonl"):
         if not row["file"].endswith(".py") or row.get("layer") not in (*LAYERS, *FURTHER):
             continue
-        others = {
-            Release(step["package"], step["version"])
-            for step in row["chain"]
-            if step.get("package") is not None
-        }
         yield Case(
             name=row["id"],
             release=Release(row["package"], row["version_with_fault"]),
@@ -116,5 +109,4 @@ def _faults() -> Iterator[Case]:
             wanted="report",
             effects=EFFECTS[row["effect"]],
             silent=row["effect"] == "silently_degraded",
-            with_releases=tuple(sorted(others, key=str)),
         )
