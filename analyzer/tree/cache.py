@@ -154,13 +154,21 @@ class Cache:
             return
         try:
             connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:  # locked for long by another scan, or damaged
+            self._give_up(connection, error)
+            yield None
+            return
+        try:
             yield connection
             connection.execute("COMMIT")
         except sqlite3.Error as error:
-            self._connection = None
-            connection.close()
-            if not isinstance(error, sqlite3.OperationalError):
-                self._discard()
+            self._give_up(connection, error)
+
+    def _give_up(self, connection: sqlite3.Connection, error: sqlite3.Error) -> None:
+        self._connection = None
+        connection.close()
+        if not isinstance(error, sqlite3.OperationalError):
+            self._discard()
 
     def close(self) -> None:
         """Let go of the file."""

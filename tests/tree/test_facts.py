@@ -157,6 +157,21 @@ def test_cache_that_cannot_be_written_is_done_without(tree: Tree, tmp_path: Path
     assert len(run(tree, tmp_path / "file")) == 40
 
 
+def test_cache_that_another_scan_holds_is_done_without(tmp_path: Path) -> None:
+    key = b"0" * 16
+    Cache(tmp_path).put("kind", {key: "kept"})
+    cache, writer = Cache(tmp_path), Cache(tmp_path)
+    other = sqlite3.connect(next(tmp_path.glob("*.sqlite")), isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    for one in (cache, writer):
+        assert one._connection is not None
+        one._connection.execute("PRAGMA busy_timeout = 1")
+    assert cache.get("kind", [key]) == {}
+    writer.put("kind", {key: "other"})
+    other.execute("ROLLBACK")
+    assert Cache(tmp_path).get("kind", [key]) == {key: "kept"}
+
+
 def test_cache_stays_within_its_limit(tmp_path: Path) -> None:
     cache = Cache(tmp_path, limit=20_000)
     contents = {bytes([number]) * 20: os.urandom(1000) for number in range(30)}
