@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ from analyzer.model import (
     Unresolved,
 )
 from analyzer.profile import Profile
-from analyzer.python import fleet, gates
+from analyzer.python import contracts, fleet, gates
 from analyzer.python.calls import call
 from analyzer.python.device import Host
 from analyzer.python.findings import Findings
@@ -248,6 +249,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
             public,
             names,
             shown,
+            partial(_loads_images, tree),
         ).cells(apis, {arch: item.options for arch, item in extracts.items()})
     python_gates = [draft.gate for draft in drafts]
     unfit = [judged(_placed(gate)) for gate in shown.gates.values()]
@@ -271,6 +273,15 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
         matrix=cells,
         coverage=_coverage(tree, extracts, every, python, cuda, compiled, unbuilt),
     )
+
+
+@cache
+def _loading() -> re.Pattern[bytes]:
+    return re.compile(rb"\b(?:" + "|".join(sorted(contracts.image_loads())).encode() + rb")\b")
+
+
+def _loads_images(tree: Tree, file: str) -> bool:
+    return bool(_loading().search(tree.read(file)))
 
 
 def _effects(found: Mapping[str, Findings], target: str, references: Sequence[str]) -> dict[str, Effect]:

@@ -60,7 +60,8 @@ class Judge:
     """What decides cells.
 
     ``effects``: architecture to what each Python gate, by id, does to it; ``names``: dotted definition to the
-    public names; ``built``: the function that makes a build to the build's name.
+    public names; ``built``: the function that makes a build to the build's name; ``loads_images``: whether a
+    source file loads device images that are not compiled from the tree.
     """
 
     gates: Sequence[PythonGate]
@@ -71,6 +72,7 @@ class Judge:
     names: Mapping[str, tuple[str, ...]]
     archs: Sequence[str]
     images: Images
+    loads_images: Callable[[str], bool]
     by_place: dict[tuple[str, int, int], list[Gate]] = field(init=False)
     by_key: dict[Key, list[Gate]] = field(init=False)
     by_dispatch: dict[str, list[Gate]] = field(init=False)
@@ -172,6 +174,8 @@ class Judge:
             outcome is Truth.UNKNOWN and self._gates(asked) for asked, outcome in trial.decided
         ):
             return "unknown", []
+        if any(self._runs_elsewhere(pair) for pair in trial.exports):
+            return "unknown", guards
         less = [
             gate.id
             for gate in self._against(row, trial, arch)
@@ -202,15 +206,14 @@ class Judge:
             return "unsupported", why
         if effects & _LESS:
             return "degraded", why
-        # What is behind the option was not followed: a gate that stops others lets it through, no more.
-        stopped = any(stop.method not in row.common for other in row.trials.values() for stop in other.stops)
-        passed = stopped or any(
-            gate.verdict.get(arch) == "admit"
+        # What is behind the option was not followed: that a gate lets it through tells who is asked, no more.
+        passed = [
+            gate.id
             for asked in row.differing
             for gate in self._gates(asked)
-            if self.reads.get(gate.id, frozenset()) & about
-        )
-        return ("supported", []) if passed and not trial.cut else ("unknown", [])
+            if gate.verdict.get(arch) == "admit" and self.reads.get(gate.id, frozenset()) & about
+        ]
+        return "unknown", passed
 
     def _lacking(self, trial: Trial, arch: str) -> list[str]:
         """The gates by which nothing that is loaded was compiled for an architecture.
@@ -221,6 +224,13 @@ class Judge:
         gates = [identity for identity in found if identity is not None]
         sure = bool(trial.choice) or trial.surely
         return gates if found and len(gates) == len(found) and sure else []
+
+    def _runs_elsewhere(self, pair: tuple[str, str]) -> bool:
+        """Whether an export runs no kernel of its own, but images that are fetched when it is called."""
+        reach = self.exports.get((self.built.get(pair[0], ""), pair[1]))
+        if reach is None or reach.kernels:
+            return False
+        return any(self.loads_images(file) for file in dict.fromkeys(found.file for found in reach.functions))
 
     def _effect(self, gate: Gate, arch: str) -> Effect:
         return self.effects[arch].get(gate.id, "none")

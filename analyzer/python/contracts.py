@@ -87,6 +87,12 @@ def chosen_attributes() -> tuple[str, ...]:
 
 
 @cache
+def image_loads() -> frozenset[str]:
+    """Functions of the driver by which a program loads device images that were made elsewhere."""
+    return frozenset(data.table("contracts")["images"]["loads"])
+
+
+@cache
 def api_marks() -> frozenset[str]:
     """The last names of decorators that mark a function as a public API."""
     return frozenset(row["decorator"].rpartition(".")[2] for row in data.table("contracts").get("api", []))

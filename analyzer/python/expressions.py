@@ -241,6 +241,8 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
                 return result
             return inner.function
         if isinstance(inner, Function):
+            if data.symbolic and _abstract(inner):
+                return Value(Free(f"what the class of the object makes of {name}"))
             return Value(Bound(found, value), found.source)
         if isinstance(inner, Builtin):
             return found
@@ -270,6 +272,14 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
             return m.assumed[name]
         return Value(Free(f"attribute {name}"), value.source)
     raise Raised("AttributeError", f"{data.of.qualname!r} object has no attribute {name!r}", site)
+
+
+def _abstract(function: Function) -> bool:
+    """Whether a method is there to be replaced: an object that is given has another."""
+    return any(
+        ast.unparse(decorator).rpartition(".")[2] == "abstractmethod"
+        for decorator in getattr(function.node, "decorator_list", ())
+    )
 
 
 def find_in_class(m: Machine, of: Class, name: str, skip: Class | None = None) -> Value | None:

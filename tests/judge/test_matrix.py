@@ -9,7 +9,7 @@ from analyzer.model import Cell, Gate, Report
 from tests.judge.opened import scanned, write
 
 PROGRAM = {
-    "kit/__init__.py": "from .api import Plan, everywhere, route, wide_only\n",
+    "kit/__init__.py": "from .api import Plan, Space, enter, everywhere, route, wide_only\n",
     "kit/device.py": """\
 import torch
 
@@ -21,6 +21,7 @@ def has_wide():
     return capability() in (90, 100)
 """,
     "kit/api.py": """\
+from abc import ABC, abstractmethod
 from typing import Literal
 
 import torch
@@ -38,6 +39,18 @@ def route(x: torch.Tensor, backend: Literal["auto", "wide", "narrow"] = "auto"):
     if backend == "wide":
         return wide_only(x)
     return x
+
+class Space(ABC):
+    @abstractmethod
+    def fits(self): ...
+
+def enter(space: Space):
+    if not space.fits():
+        raise ValueError("too small")
+    return enable_wide() if has_wide() else None
+
+def enable_wide():
+    return 1
 
 def everywhere(x):
     return x
@@ -129,13 +142,17 @@ def test_a_class_is_tried_method_by_method(report: Report) -> None:
     assert wide.message == {arch: "too old" for arch in wide.status if wide.status[arch] == "unsupported"}
 
 
+def test_an_abstract_method_of_what_is_given_stops_nothing(report: Report) -> None:
+    assert "unsupported" not in cell(report, "kit.enter").status.values()
+
+
 def test_what_asks_no_device_has_no_row(report: Report) -> None:
     assert "kit.everywhere" not in {cell.api for cell in report.matrix}
 
 
 def test_a_choice_of_an_option_is_given_alone(report: Report) -> None:
     wide = cell(report, "kit --kernel", "wide")
-    assert (wide.status["sm_120"], wide.status["sm_90"]) == ("unsupported", "supported")
+    assert (wide.status["sm_120"], wide.status["sm_90"]) == ("unsupported", "unknown")
     assert [gate.code for gate in reasons(report, wide, "sm_120")] == ["not has_wide()"]
     assert wide.message["sm_120"] == "--kernel wide needs another chip"
 

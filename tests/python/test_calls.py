@@ -9,6 +9,22 @@ import pytest
 from tests.python.differential import check
 
 FORMS = {
+    "an abstract method of an object that is given": """
+        import torch
+        from abc import ABC, abstractmethod
+        class Space(ABC):
+            @abstractmethod
+            def fits(self): pass
+        class Wide(Space):
+            def fits(self): return True
+        class Narrow(Space):
+            def fits(self): return torch.cuda.get_device_capability()[0] == 9
+        def enter(space: Space):
+            if not space.fits(): raise ValueError("too small")
+            return torch.cuda.get_device_capability()[0] >= 9
+        def ask_wide(): return enter(Wide())
+        def ask_narrow(): return enter(Narrow())
+    """,
     "partial and cache": """
         import torch
         from functools import partial, lru_cache, cache
