@@ -12,7 +12,8 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 TOOLKIT := .cache/cuda
 TOOLKIT_WHEELS := nvidia-cuda-nvcc==13.0.* nvidia-nvvm==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-runtime==13.0.* \
-    nvidia-cuda-cccl==13.0.* nvidia-cuda-cuobjdump
+    nvidia-cuda-cccl==13.0.* nvidia-cuda-cuobjdump \
+    apache-tvm-ffi
 
 .PHONY: scan test cases cases-fixed cases-binary toolkit oracle lint types layers bench clean browser
 

@@ -77,8 +77,19 @@ def present(header: str) -> bool | None:
 
 @cache
 def openers(name: str) -> tuple[str, ...]:
-    """The keys of the stand-ins that may define a macro of this name without listing it."""
-    return tuple(f"<{i}>" for i, e in enumerate(_entries()) if e.may_define and e.may_define.match(name))
+    """The keys of the stand-ins that may define a macro of this name, and whose text does not say when."""
+    return tuple(
+        f"<{index}>"
+        for index, entry in enumerate(_entries())
+        if entry.may_define and entry.may_define.match(name) and name not in _told(index)
+    )
+
+
+@cache
+def _told(index: int) -> frozenset[str]:
+    """The macros of which a stand-in's text says whether they are defined."""
+    directives = _entries()[index].facts.directives
+    return frozenset(d.macro.name for d in directives if d.kind == "define" and d.macro is not None)
 
 
 @cache

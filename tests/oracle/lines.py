@@ -33,7 +33,7 @@ from tests.oracle.test_branches import COMMON, INCLUDE_DIRS
 
 SPELLINGS = ("120a", "90a", "100a", "80")
 SOURCES = "flashinfer/data/csrc"
-_MARKER = re.compile(r'# (\d+) "((?:[^"\\]|\\.)*)"')
+_MARKER = re.compile(r'\s*# (\d+) "((?:[^"\\]|\\.)*)"')
 _MISSING = re.compile(r"fatal error: ([^:\s]+): No such file")
 
 
@@ -96,7 +96,7 @@ class Asked:
         line = 0
         prefix = f"{self.root}/"
         for row in text.split("\n"):
-            if row.startswith("# ") and (marker := _MARKER.match(row)):
+            if "# " in row and (marker := _MARKER.match(row)):
                 line = int(marker[1])
                 path = os.path.normpath(marker[2])
                 here = found.setdefault(path[len(prefix) :], set()) if path.startswith(prefix) else None
@@ -154,7 +154,7 @@ def main() -> None:
         for source in sources:
             answers = list(pool.map(lambda command, path=source: asked.lines(path, command), commands))
             known = Disk(root, (f"stubs/{header}" for header in asked.empty))
-            flags = tuple(COMMON)
+            flags = (*COMMON, "-std=c++17")
             unit = walk(
                 source,
                 known,
