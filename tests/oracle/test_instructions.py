@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +14,10 @@ import pytest
 from analyzer import data
 from analyzer.archs import Spelling
 from analyzer.cuda import ptx
-from analyzer.cuda.instructions import requirement
+from analyzer.cuda.instructions import requirement, targets
 from analyzer.cuda.source import read
 from tests.oracle.assembler import TARGETS, Snippet, assemble, instantiated, ptxas, snippet
+from tests.oracle.lines import nvcc
 
 RECORDS = Path(__file__).resolve().parents[3] / "shared" / "oracle" / "cuda"
 CPP = (".cu", ".cuh", ".h", ".hpp", ".inl", ".cpp", ".cc", ".jinja", ".inc")
@@ -68,6 +70,34 @@ def test_every_form_of_the_table_assembles_just_where_it_says() -> None:
         for (text, _), accepted in zip(forms, real, strict=True)
         if predicted(parsed(text)[0]) != accepted
     ]
+    assert wrong == []
+
+
+PROBE = """
+#include <{header}>
+extern "C" __global__ void k(float* p, int i) {{ {body} }}
+"""
+
+
+@pytest.mark.skipif(nvcc() is None, reason="needs nvcc (make toolkit)")
+@pytest.mark.parametrize("name", ["80", "89", "90", "90a", "100a", "120a"])
+def test_every_call_of_the_table_compiles_just_where_it_says(name: str, tmp_path: Path) -> None:
+    wrong = []
+    for row in data.table("instructions")["intrinsic"]:
+        for body in row["example"]:
+            source = tmp_path / "k.cu"
+            source.write_text(PROBE.format(header=row["header"], body=body))
+            command = [
+                str(nvcc()),
+                f"-arch=sm_{name}",
+                "-cubin",
+                str(source),
+                "-o",
+                str(tmp_path / "k.cubin"),
+            ]
+            ran = subprocess.run(command, capture_output=True, text=True)
+            if (ran.returncode == 0) is not (Spelling.parse(name) in targets(row["targets"])):
+                wrong.append((body, ran.stderr[:300]))
     assert wrong == []
 
 
