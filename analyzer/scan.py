@@ -22,6 +22,7 @@ from analyzer.cuda import limits, requests, units
 from analyzer.graph.entries import declared_options, public_names
 from analyzer.graph.flow import flow
 from analyzer.graph.link import link
+from analyzer.graph.unlinked import unlinked
 from analyzer.jit import builds, named, places
 from analyzer.jit.extract import Extract, extract
 from analyzer.judge import matrix
@@ -263,7 +264,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
         references=options.references,
         archs=names,
         inputs=tree.inputs,
-        notices=notices(tree.packages),
+        notices=(*notices(tree.packages), *unlinked(found, (options.target, *options.references))),
         predicates=predicates(found, extracts, every),
         gates=tuple(every),
         builds=tuple(plan.build for plan in plans),

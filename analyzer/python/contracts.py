@@ -93,6 +93,12 @@ def image_loads() -> frozenset[str]:
 
 
 @cache
+def device_modules() -> frozenset[str]:
+    """Top modules of packages that decide by architecture themselves."""
+    return frozenset(data.table("contracts")["outside"]["modules"])
+
+
+@cache
 def api_marks() -> frozenset[str]:
     """The last names of decorators that mark a function as a public API."""
     return frozenset(row["decorator"].rpartition(".")[2] for row in data.table("contracts").get("api", []))
