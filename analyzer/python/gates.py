@@ -202,6 +202,14 @@ def _says_nothing(verdict: Mapping[str, Verdict]) -> bool:
     return len(set(verdict.values())) == 1 and "unknown" not in verdict.values()
 
 
+def _open_everywhere(item: Merged) -> bool:
+    """Whether the architecture decides nothing wherever a condition is reached, such as a look into a cache.
+
+    What keeps some architectures from reaching it is told before.
+    """
+    return all(answer.outcome is Truth.FREE for answer in item.answers.values())
+
+
 # Gates.
 
 
@@ -211,7 +219,7 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
     raising = {side: _raising(item, side, question) for side in (True, False)}
     gated = _gated_side(item, raising, question)
     verdict = _verdicts(item, gated, raising[not gated], question)
-    if _says_nothing(verdict):
+    if _says_nothing(verdict) or _open_everywhere(item):
         return []
     inside, outside = (shape.then, shape.other) if gated else (shape.other, shape.then)
     instead = NOTHING
