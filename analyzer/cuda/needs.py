@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Any
 
 from analyzer import archs, data
@@ -80,22 +81,33 @@ def in_library(file: str) -> bool:
     return any(part in folders and "include" in parts[:at] for at, part in enumerate(parts))
 
 
-class Needs:
-    """What the definitions of some units need of a target; every definition is read once."""
+Known = dict[Symbol, "tuple[Need | Unread, ...]"]
 
-    def __init__(self, units: Sequence[Unit], target: str) -> None:
+
+class Needs:
+    """What the definitions of some units need of a target; every definition is read once.
+
+    ``known`` are those of other units, for the same target.
+    """
+
+    def __init__(self, units: Sequence[Unit], target: str, known: Known | None = None) -> None:
         self.target = target
         self.activities: dict[str, list[FileActivity]] = {}
         for unit in units:
             for path, activity in unit.files.items():
-                known = self.activities.setdefault(path, [])
-                if not any(activity is other for other in known):
-                    known.append(activity)
-        self._known: dict[Symbol, tuple[Need | Unread, ...]] = {}
+                there = self.activities.setdefault(path, [])
+                if not any(activity is other for other in there):
+                    there.append(activity)
+        self._active: dict[tuple[str, int], int] = {}
+        self._known: Known = {} if known is None else known
 
     def active(self, file: str, line: int, bit: int) -> bool:
         """Whether a pass compiles a line in some unit."""
-        return any((one.active(line) | one.unknown(line)) & bit for one in self.activities.get(file, ()))
+        key = file, line
+        if key not in self._active:
+            activities = self.activities.get(file, ())
+            self._active[key] = reduce(or_, (one.active(line) | one.unknown(line) for one in activities), 0)
+        return bool(self._active[key] & bit)
 
     def of(self, symbol: Symbol) -> tuple[Need | Unread, ...]:
         """What a definition itself asks for, on any pass that it was read for."""

@@ -31,7 +31,7 @@ from analyzer.cuda.followed import Followed, Follower
 from analyzer.cuda.gates import GuardGate, Mark, Seen, gates
 from analyzer.cuda.guards import Bits, Draft, Finder
 from analyzer.cuda.host import search
-from analyzer.cuda.needs import Needs
+from analyzer.cuda.needs import Known, Needs
 from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
 from analyzer.cuda.processes import parallel
@@ -236,6 +236,7 @@ class Analysis:
         self.seen: dict[tuple[FileActivity, tuple[int, ...]], list[ReadFile]] = {}
         self.places: dict[FileActivity, list[tuple[Mark, int]]] = {}
         self.units: dict[tuple[object, ...], Unit] = {}
+        self.needs: Known = {}
         self.isa = isa.Finder(self.reader, settings.bits, self._link)
         self.host = search.Finder(settings.archs, settings.bits, self._seen)
         bits = settings.bits
@@ -297,7 +298,7 @@ class Analysis:
         settings, bits = self.settings, self.settings.bits
         program = self._link(units, self.passes)
         passes = list(zip(settings.references, bits.references, strict=False))
-        follower = Follower(program, Needs(units, settings.target), passes)
+        follower = Follower(program, Needs(units, settings.target, self.needs), passes)
         exports = reached(program, spans, follower)
         met = {mark for export in exports for mark, _ in export.marks}
         guarded = {
