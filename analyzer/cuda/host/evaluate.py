@@ -29,6 +29,7 @@ from analyzer.cuda.host.values import (
 
 Node = tree_sitter.Node
 _LOOPS = frozenset({"while_statement", "do_statement", "for_statement", "for_range_loop"})
+_NOTHING = frozenset({"return;", "return false;", "return nullptr;", "return {};", "return std::nullopt;"})
 _CASTS = frozenset({"static_cast", "const_cast", "reinterpret_cast", "int", "unsigned", "size_t", "int32_t"})
 
 
@@ -59,6 +60,7 @@ class Decision:
     ``may`` are those that come here. ``kind``: ``check`` (fails where it is false), ``branch``. ``raises`` is
     whether the side that is taken where the condition holds ends in a failure, ``refuses`` the other side;
     ``other`` the text of what runs there, ``own`` the architectures that have a branch of their own there.
+    ``skips``: the side where the condition holds does nothing but leave what follows.
     """
 
     kind: str
@@ -71,6 +73,7 @@ class Decision:
     other: str | None = None
     own: int = 0
     failing: str | None = None
+    skips: bool = False
 
 
 @dataclass
@@ -174,7 +177,8 @@ class Function:
         for name in {*kept, *self.env}:
             one, two = kept.get(name, FREE), self.env.get(name, FREE)
             self.env[name] = chosen(decided, one, two)
-        self._decide(condition, "branch", decided, came, then, other, after == 0, alternative, own)
+        skips = alternative is None and _leaves(node.child_by_field_name("consequence"), self.text)
+        self._decide(condition, decided, came, then, other, after == 0, alternative, own, skips)
         self.may |= after
 
     def _side(self, node: Node | None, mask: int) -> tuple[Exits, dict[str, Value]]:
@@ -192,7 +196,6 @@ class Function:
     def _decide(
         self,
         condition: Node,
-        kind: str,
         decided: Truth,
         came: int,
         then: Exits,
@@ -200,6 +203,7 @@ class Function:
         left: bool,
         alternative: Node | None,
         own: int,
+        skips: bool,
     ) -> None:
         if then.returns or other.returns:
             self.exits.returns = True
@@ -211,7 +215,7 @@ class Function:
             text = self._line(following) if following is not None else None
         self.decisions.append(
             Decision(
-                kind,
+                "branch",
                 self.place(condition.start_byte),
                 self.place(condition.end_byte),
                 decided,
@@ -221,6 +225,7 @@ class Function:
                 text,
                 own,
                 then.text or other.text,
+                skips,
             )
         )
 
@@ -672,6 +677,19 @@ def _assigned(node: Node, text: bytes) -> Iterator[str]:
                 yield text[child.start_byte : child.end_byte].decode("latin-1")
     for child in node.named_children:
         yield from _assigned(child, text)
+
+
+def _leaves(node: Node | None, text: bytes) -> bool:
+    """Whether a statement does nothing but leave a loop, or a function with nothing in hand."""
+    while node is not None and node.type == "compound_statement":
+        inner = [child for child in node.named_children if child.type != "comment"]
+        node = inner[0] if len(inner) == 1 else None
+    if node is None:
+        return False
+    if node.type == "return_statement":
+        words = text[node.start_byte : node.end_byte].decode("latin-1").split()
+        return " ".join(words) in _NOTHING
+    return node.type in ("continue_statement", "break_statement")
 
 
 def _only(node: Node) -> str:

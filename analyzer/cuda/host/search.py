@@ -81,6 +81,10 @@ class Finder:
     ) -> None:
         self.archs = tuple(archs.find(name) for name in names)
         self.bits, self.seen = bits, seen
+        own = self.archs[bits.target.bit_length() - 1]
+        self.generation = sum(
+            1 << i for i, one in enumerate(self.archs) if one.major == own.major and one is not own
+        )
         self._known: dict[tuple[int, ...], tuple[Draft, ...]] = {}
         self._holds: dict[int, bool] = {}
         self._kept: dict[int, ReadFile] = {}
@@ -122,7 +126,7 @@ class Finder:
         line = source.line(decision.start)
         effect = self._effect(decision)
         full = (1 << len(self.archs)) - 1
-        stopped = decision.truth.true if decision.raises else decision.truth.false
+        stopped = decision.truth.true if decision.raises or decision.skips else decision.truth.false
         return Draft(
             file=place.file.path,
             line=line,
@@ -149,11 +153,17 @@ class Finder:
         """What happens to the target, of what the references that come here are spared."""
         target = self.bits.target
         references = sum(self.bits.references) & decision.may
+        decided = decision.truth
+        fails = decision.raises or decision.refuses or decision.kind == "check"
+        if fails:  # where the target's own generation passes, it is left out as much
+            references |= self.generation & decision.may
         if not decision.may & target or not references:
             return "none"
-        decided = decision.truth
         if decision.raises:
             return "raises" if decided.true & target and references & ~decided.true else "none"
+        if decision.skips:
+            spared = references & ~decided.true and self._nearest(references) & ~decided.true
+            return "excluded" if decided.true & target and spared else "none"
         if not decided.false & target or decision.own & target or not references & ~decided.false:
             return "none"
         if decision.kind == "check" or decision.refuses:

@@ -176,6 +176,40 @@ def test_what_takes_the_place() -> None:
     assert (returned.effect, returned.falls_back_to) == ("degraded", "return 2;")
 
 
+def test_what_is_skipped() -> None:
+    # How ``fits`` decides is a gate of its own, at its place.
+    _, gate = host("""
+    bool fits(int sm, Arch arch) {
+      if (sm == 100) { return arch == Arch::Sm100 || arch == Arch::Family; }
+      return false;
+    }
+    void run(Config const* configs) {
+      int sm = getVersion();
+      for (int i = 0; i < 9; ++i) {
+        if (!fits(sm, configs[i].arch)) continue;
+        add(i);
+      }
+    }
+    """)
+    assert gate.code == "!fits(sm, configs[i].arch)"
+    assert (gate.effect, admitted(gate)) == ("excluded", {"sm_100"})
+    left = one("""
+    void run() {
+      if (getVersion() / 10 != 10) { return; }
+      launch();
+    }
+    """)
+    assert (left.effect, admitted(left)) == ("excluded", {"sm_100", "sm_103"})
+    found = one("int run() { if (getVersion() == 120) { return 12; } return 1; }")
+    assert found.effect == "none"
+
+
+def test_a_check_that_leaves_one_of_a_generation_out() -> None:
+    code = "void run() { cudaDeviceProp p; CHECK(p.major == 12 && p.minor == 0); }"
+    assert one(code, target="sm_121").effect == "raises"
+    assert one(code).effect == "none"
+
+
 def test_the_target_is_treated_as_the_reference_next_to_it() -> None:
     gate = one("void run() { if (getVersion() == 90) { fast(); } else { slow(); } }")
     assert admitted(gate) == {"sm_90"}
