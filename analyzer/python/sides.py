@@ -92,6 +92,7 @@ def shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Sha
             other = rest(after(body, owner), owner)
         elif then.empty and not other.empty and other.leaves:
             then = rest(after(body, owner), owner)
+        then, other = _refusing(then, owner.body, body), _refusing(other, owner.orelse, body)
         then = _caught(then, _kind(owner.body), owner, body)
         other = _caught(other, _kind(owner.orelse), owner, body)
         forwarding = forwards(owner.body, owner.orelse)
@@ -116,6 +117,30 @@ def shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Sha
 
 def _raising(kind: str, line: int, message: str) -> Side:
     return Side(raises=True, leaves=True, announces=True, action=f"raises {kind}", message=message, line=line)
+
+
+def _refusing(found: Side, block: list[ast.stmt], body: list[ast.stmt]) -> Side:
+    """A side that does nothing but put something into a list for which the function raises further down."""
+    names = {_put_into(statement) for statement in block}
+    if len(names) != 1 or None in names:
+        return found
+    for statement in _walk(body):
+        if (
+            isinstance(statement, ast.If)
+            and ast.unparse(statement.test) in names
+            and flow.raises(statement.body)
+        ):
+            return replace(found, raises=True, announces=True, message=_message(statement.body))
+    return found
+
+
+def _put_into(statement: ast.stmt) -> str | None:
+    """The local list or set that a statement puts something into."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    owner = call.func.value
+    return owner.id if isinstance(owner, ast.Name) and call.func.attr in ("append", "add") else None
 
 
 def _caught(found: Side, kind: str, owner: ast.AST, body: list[ast.stmt]) -> Side:

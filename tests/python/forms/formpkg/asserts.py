@@ -49,3 +49,14 @@ def kept_after_a_check(x, cache):
     if (major, x.dtype) not in cache:
         cache[major, x.dtype] = x.compile(major)
     return cache[major, x.dtype]
+
+
+def collected_refusals():
+    refused = []
+    major, minor = torch.cuda.get_device_capability()
+    if major == 9:  # gate: runtime none | admit 7.5 8.* 10.* 11.0 12.*
+        refused.append(f"{major}.{minor} is too old")
+    elif major not in (10, 8):  # gate: runtime raises | admit 8.* 10.* | says only some are served
+        refused.append(f"{major}.{minor}")
+    if refused:
+        raise ValueError("only some are served")
