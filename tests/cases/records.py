@@ -16,7 +16,8 @@ COMPILED = ("binary_arch", "env_arch_list")
 FURTHER = ("decorator", "jit_arch_list", "build_arch_list", *COMPILED, "other")
 #: What a report may call the effects by which people reported faults.
 EFFECTS = {
-    "raises": ("raises",),
+    # A kernel without the memory or the image that it needs raises when it is launched.
+    "raises": ("raises", "over_resource", "no_image"),
     "silently_degraded": ("degraded", "excluded", "lost_sync"),
     "excluded": ("excluded", "degraded", "no_image"),
     "wrongly_included": ("wrongly_admitted", "illegal_instruction", "over_resource", "raises"),
