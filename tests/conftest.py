@@ -17,7 +17,7 @@ CACHE = Path(__file__).resolve().parent.parent / ".cache"
 DEMO_WHEELS = (("flashinfer-python", "0.6.3"), ("sglang", "0.5.8.post1"))
 
 
-def _wheel(name: str, version: str, folder: Path) -> Path:
+def wheel(name: str, version: str, folder: Path) -> Path:
     """The wheel of that release in ``folder``, downloaded if it is not there yet."""
     pattern = f"{name.replace('-', '_')}-{version}-*.whl"
     if not any(folder.glob(pattern)):
@@ -38,7 +38,7 @@ def unpack_demo(cache: Path = CACHE) -> Path:
             building = Path(tempfile.mkdtemp(prefix=".demo-", dir=tree.parent))
             try:
                 for name, version in DEMO_WHEELS:
-                    with zipfile.ZipFile(_wheel(name, version, wheels)) as archive:
+                    with zipfile.ZipFile(wheel(name, version, wheels)) as archive:
                         archive.extractall(building)
                 building.chmod(0o755)
                 os.rename(building, tree)
