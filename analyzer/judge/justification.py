@@ -17,8 +17,11 @@ from typing import Literal
 
 import networkx as nx
 
-from analyzer import data
+from analyzer import archs, data
+from analyzer.archs import Spelling
 from analyzer.cuda.followed import Followed
+from analyzer.cuda.instructions import requirement
+from analyzer.cuda.ptx import Instruction
 from analyzer.cuda.units import ExportReach
 from analyzer.graph.flow import FEW, Flow, Way
 from analyzer.jit.builds import BuildPlan
@@ -98,8 +101,11 @@ class Follower:
         """The justification of a guard; None for one at which the target loses nothing."""
         if gate.effect == "none" or gate.verdict.get(self.target) != "reject":
             return None
-        if gate.layer not in ("guard", "isa"):
-            what = "what comes after a check on the host was not followed"
+        if gate.layer == "isa":
+            return self._instruction(gate)
+        if gate.layer != "guard":
+            after = {"host": "what comes after a check on the host", "jit": "what else the flag brings"}
+            what = f"{after.get(gate.layer, 'what comes after it')} was not followed"
             return Justification("unknown", (Step(gate.file, gate.line, what),))
         passing = {arch for arch in self.references if gate.verdict.get(arch) == "admit"}
         by_arch: dict[str, list[Followed]] = {}
@@ -109,6 +115,15 @@ class Follower:
         if not by_arch:
             return Justification("unknown", (Step(gate.file, gate.line, "no build leads here"),))
         return _joined([self._guarded(gate, found) for _, found in sorted(by_arch.items())])
+
+    def _instruction(self, gate: Gate) -> Justification:
+        """Hardware, if the instruction assembles for the target under no name that compilers have for it."""
+        chip = archs.find(self.target)
+        known = requirement(Instruction(gate.code, tuple(gate.code.split(".")), (), 0))
+        if any(known.admits(Spelling(chip.number, suffix)) is not False for suffix in ("", *chip.suffixes)):
+            what = f"some spelling of {self.target} may have it"
+            return Justification("unknown", (Step(gate.file, gate.line, what), *gate.because))
+        return Justification("hardware", gate.because)
 
     def _guarded(self, gate: Gate, found: Sequence[Followed]) -> Justification:
         """What stands under a guard on one reference, over all builds and places."""

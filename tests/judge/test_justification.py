@@ -196,6 +196,14 @@ def test_guards_are_judged_by_what_they_hold(tmp_path: Path) -> None:
     assert one.justification.kind == "liftable"
 
 
+def test_an_instruction_that_the_chip_lacks_is_hardware(tmp_path: Path) -> None:
+    one = gate(report(tmp_path, WGMMA, majors="[9, 12]"), "flashinfer/data/ops.cu", "isa")
+    assert (one.effect, one.severity) == ("illegal_instruction", "error")
+    assert one.justification is not None
+    assert one.justification.kind == "hardware"
+    assert "wgmma needs sm_90a" in one.justification.evidence[0].what
+
+
 def test_the_comment_beside_the_gate_is_quoted(tmp_path: Path) -> None:
     text = OPS.replace("{majors}", "[9, 10]").replace(
         "    if torch", "    # regressed on sm_120, see issue 4711\n    if torch"

@@ -47,6 +47,8 @@ def test_a_lost_trigger_costs_only_overlap(kind: str, expected: str) -> None:
 def test_what_the_chip_lacks_is_a_note() -> None:
     assert severity(gate(effect="raises", justification=Justification("hardware"))) == "note"
     assert severity(gate(effect="raises", justification=Justification("unknown"))) == "error"
+    # A build that compiles what it cannot assemble fails.
+    assert severity(gate(effect="illegal_instruction", justification=Justification("hardware"))) == "error"
 
 
 def test_no_effect_no_severity() -> None:
