@@ -35,6 +35,11 @@ OTHERS = ("sm_89",)
 CUDA = (12, 9)
 
 
+def references(target: str) -> tuple[str, ...]:
+    """What a target is compared with: a later member of a family with its first one, too."""
+    return (*REFERENCES, "sm_120") if target == "sm_121" else REFERENCES
+
+
 class Told(msgspec.Struct, frozen=True):
     """What the scan of one release told for one target."""
 
@@ -129,13 +134,14 @@ def _scan(releases: Sequence[Release], targets: Sequence[str]) -> dict[str, Told
         index = ModuleIndex(files, opened.read, required(opened.packages))
         texts = {file.path: words(opened.read(file.path)) for file in opened.of("python")}
         task = fleet.Task(index, texts, CUDA, (), extract)
-        names = tuple(dict.fromkeys([*OTHERS, *REFERENCES, *targets]))
+        every_reference = [name for target in targets for name in references(target)]
+        names = tuple(dict.fromkeys([*OTHERS, *every_reference, *targets]))
         seen = fleet.run(task, targets[0], REFERENCES, names, 1)
         found = {arch: item.findings for arch, item in seen.items()}
         extracts = {arch: item.extract for arch, item in seen.items()}
         result: dict[str, Told] = {}
         for target in targets:
-            told_here = gates.gates(found, target, REFERENCES)
+            told_here = gates.gates(found, target, references(target))
             every = [draft.gate for draft in told_here.gates]
             predicates = scan.predicates(found, extracts, every)  # type: ignore[arg-type]
             decided = sum(gate.verdict.get(target) != "unknown" for gate in every)
