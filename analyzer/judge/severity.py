@@ -30,12 +30,12 @@ def severity(gate: Gate) -> Severity:
     """The severity of a gate's effect, by the report contract.
 
     What the chip cannot do is a note: no gate stands in the way of anything. To let the target in to where it
-    cannot go is an error, whatever the reason.
+    cannot go, or to compile for it what does not assemble, is an error, whatever the reason.
     """
     if gate.effect == "none":
         return "none"
     if (
-        gate.effect != "wrongly_admitted"
+        gate.effect not in ("wrongly_admitted", "illegal_instruction")
         and gate.justification is not None
         and gate.justification.kind == "hardware"
     ):
