@@ -36,6 +36,9 @@ _LEXEME = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# A line that begins with a directive's mark; a mark that does not begin its line.
+_HASH = re.compile(r"\n[ \t\f\v\r]*(?:\#|%:)")
+_AFTER_COMMENT = re.compile(r"\*/[ \t\f\v\r]*(?:\#|%:)")
 _IN_DIRECTIVE = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
     re.VERBOSE | re.DOTALL,
@@ -115,8 +118,7 @@ class _Lines:
                 last = match.end()
             pieces.append(text[last:])
             self.joined = "".join(pieces)
-        lengths = (len(line) + 1 for line in self.joined.split("\n"))
-        self._starts = [0, *accumulate(lengths)]
+        self._starts = list(accumulate([len(line) + 1 for line in self.joined.split("\n")], initial=0))
 
     def line(self, position: int) -> int:
         """The physical line of a position, from 1 (the joined text starts with an extra line end)."""
@@ -142,11 +144,35 @@ def facts(data: bytes) -> FileDirectives:
     if "#" not in text and "%:" not in text:
         return FileDirectives(count, (), None, False)
     lines = _Lines("\n" + text)
-    lexemes = _LEXEME.finditer(lines.joined)
-    found = [_directive(match, lines) for match in lexemes if match.group("body") is not None]
+    found = [_directive(match, lines) for match in _matches(lines.joined)]
     directives, unbalanced = _nest(found)
     once = any(d.kind == "pragma" and d.text.split()[:1] == ["once"] for d in directives)
     return FileDirectives(count, directives, _guard(directives), once, unbalanced)
+
+
+def _matches(text: str) -> list[re.Match[str]]:
+    """The matches of directives in joined text."""
+    if 'R"' in text or _AFTER_COMMENT.search(text):
+        return _lexed(text)
+    found: list[re.Match[str]] = []
+    done = 0
+    for line in _HASH.finditer(text):
+        at = line.start()
+        if at < done:
+            continue  # inside a comment that began in the directive before
+        opened = text.rfind("/*", done, at)
+        if opened >= 0 and text.find("*/", opened + 2, at) < 0:
+            return _lexed(text)  # inside a comment, or after something that looks like one
+        match = _LEXEME.match(text, at)
+        assert match is not None  # the pattern for directives matches any text after the mark
+        found.append(match)
+        done = match.end()
+    return found
+
+
+def _lexed(text: str) -> list[re.Match[str]]:
+    """The same by telling apart all comments and strings of the text, which takes longer."""
+    return [match for match in _LEXEME.finditer(text) if match.group("body") is not None]
 
 
 def _directive(match: re.Match[str], lines: _Lines) -> Directive:

@@ -156,23 +156,32 @@ class Finder:
     def __init__(self, reader: Reader, bits: Bits) -> None:
         self.reader, self.bits = reader, bits
         self.index = MacroIndex()
+        self._branches: dict[FileActivity, list[Branch]] = {}
         self._known: dict[FileActivity, list[_Answer]] = {}
 
     def guards(self, units: Sequence[Unit]) -> tuple[Draft, ...]:
         """The guards of a build, by file and line; where its units disagree, as the gravest has it."""
         found: dict[tuple[str, int], Draft] = {}
+        told: set[int] = set()
         for unit in units:
             self.index.add(unit)
             macros = UnitMacros(unit, self.bits.target, self.index)
             for activity in unit.files.values():
-                for draft in self._of_file(activity, macros):
+                drafts = self._of_file(activity, macros) if activity.dependent else ()
+                if id(drafts) in told:
+                    continue  # what several units see alike
+                told.add(id(drafts))
+                for draft in drafts:
                     place = (draft.file, draft.line)
                     if place not in found or draft.gravity < found[place].gravity:
                         found[place] = draft
         return tuple(found[place] for place in sorted(found))
 
     def _of_file(self, activity: FileActivity, macros: UnitMacros) -> tuple[Draft, ...]:
-        branches = [branch for branch in activity.dependent if self._is_guard(branch)]
+        branches = self._branches.get(activity)
+        if branches is None:
+            branches = [branch for branch in activity.dependent if self._is_guard(branch)]
+            self._branches[activity] = branches
         if not branches:
             return ()
         answers = self._known.setdefault(activity, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -124,11 +125,11 @@ class _Pair:
             return nothing  # decided by the branch around it
         everywhere = [chain.lines(i) for i in range(len(chain.branches))]
         own = [chain.lines(index)]
-        gone = self._only(self.reference, self.target, own)
-        instead = self._only(self.target, self.reference, everywhere)
-        singled_out = not gone and bool(self._only(self.target, self.reference, own))
+        gone = _within(self._gone, own)
+        instead = _within(self._instead, everywhere)
+        singled_out = not gone and bool(_within(self._instead, own))
         if singled_out:
-            gone = self._only(self.reference, self.target, everywhere)
+            gone = _within(self._gone, everywhere)
         elif not gone:
             return nothing
         if self._raised(self.reference, gone, function) is not None:
@@ -140,14 +141,19 @@ class _Pair:
         fallback = self._first(instead) if effect != "raises" else None
         return Guarded(effect, losses, fallback, message, function, kind)
 
-    def _only(self, one: ReadFile, other: ReadFile, areas: Sequence[Lines]) -> list[int]:
-        """The lines of the areas that ``one`` compiles and ``other`` does not: code and some directives."""
-        return [
-            line
-            for first, last in areas
-            for line in range(first, last + 1)
-            if one.text.is_active(line) and not other.text.is_active(line) and self._says(one, line)
-        ]
+    @cached_property
+    def _gone(self) -> list[int]:
+        """All lines that say something to the reference alone."""
+        return self._differing(self.reference, self.target)
+
+    @cached_property
+    def _instead(self) -> list[int]:
+        """All lines that say something to the target alone."""
+        return self._differing(self.target, self.reference)
+
+    def _differing(self, one: ReadFile, other: ReadFile) -> list[int]:
+        left_out = [line for first, last in other.text.inactive for line in range(first, last + 1)]
+        return [line for line in left_out if one.text.is_active(line) and self._says(one, line)]
 
     def _says(self, file: ReadFile, line: int) -> bool:
         start, end = self.source.span(line, line)
@@ -291,6 +297,13 @@ def _counterpart(file: ReadFile, function: Definition) -> Definition | None:
     alike = [d for d in file.facts.functions if d.path == path and d.kind == kind]
     same = [d for d in alike if d.arguments == function.arguments] or alike
     return min(same, key=lambda d: abs(d.line - function.line), default=None)
+
+
+def _within(lines: Sequence[int], areas: Sequence[Lines]) -> list[int]:
+    """Those of the ascending lines that lie in one of the areas."""
+    return [
+        line for first, last in areas for line in lines[bisect_left(lines, first) : bisect_right(lines, last)]
+    ]
 
 
 def _runs(lines: Sequence[int]) -> list[Lines]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analyzer.cuda import directives
 from analyzer.cuda.directives import FileDirectives, facts
 
 
@@ -179,3 +180,32 @@ def test_following_is_always_ahead(lines: list[str]) -> None:
     for index, directive in enumerate(directives):
         if directive.kind in ("if", "elif", "else"):
             assert index < directive.following <= len(directives)
+
+
+PIECES = st.sampled_from(
+    [
+        "\n",
+        "#define A",
+        "#if B",
+        " ",
+        "/*",
+        "*/",
+        "//",
+        '"',
+        "'",
+        "\\\n",
+        'R"(',
+        ')"',
+        "x",
+        "%:endif",
+        "/",
+        "*",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_telling_directives_fast_tells_them_alike(text: str) -> None:
+    joined = directives._Lines(f"\n{text}").joined
+    slow = [match.span() for match in directives._lexed(joined)]
+    assert [match.span() for match in directives._matches(joined)] == slow
