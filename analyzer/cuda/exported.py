@@ -101,8 +101,9 @@ def _marks(run: Reach, spans: Mapping[str, Sequence[tuple[int, int, int]]]) -> l
     found: list[tuple[Mark, Symbol]] = []
     for file in sorted(by_file):
         symbols = sorted(by_file[file], key=_size)
+        rows = [(symbol.definition.header_line, symbol.definition.end_line, symbol) for symbol in symbols]
         for line, first, last in spans[file]:
-            holder = next((s for s in symbols if _meets(s, first, last)), None)
+            holder = next((symbol for top, end, symbol in rows if top <= last and first <= end), None)
             if holder is not None:
                 found.append(((file, line), holder))
     return found
@@ -111,11 +112,6 @@ def _marks(run: Reach, spans: Mapping[str, Sequence[tuple[int, int, int]]]) -> l
 def _size(symbol: Symbol) -> tuple[int, int, bool]:
     own = symbol.definition
     return own.end_line - own.header_line, own.line, not symbol.is_function
-
-
-def _meets(symbol: Symbol, first: int, last: int) -> bool:
-    own = symbol.definition
-    return own.header_line <= last and first <= own.end_line
 
 
 def _ways(run: Reach, ends: Iterable[Symbol]) -> tuple[Way, ...]:

@@ -254,6 +254,7 @@ class Analysis:
         for activity, count in counts.items():
             if count > 1:
                 self._seen(activity, self.passes)
+                self.isa.sites(activity.path)
 
     def analyse(self, walked: Walked) -> BuildResult:
         """What a build's units tell, as the result of a build without a name."""
