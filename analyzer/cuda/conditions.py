@@ -51,6 +51,7 @@ class Remembered:
     """Results that all walks with equally many configurations share."""
 
     outcomes: dict[tuple[str, ...], _Results[Outcome]] = field(default_factory=dict)
+    made: dict[tuple[object, ...], Outcome] = field(default_factory=dict)
     included: dict[tuple[str, ...], _Results[tuple[tuple[int, Header | None], ...]]] = field(
         default_factory=dict
     )
@@ -163,7 +164,8 @@ class Conditions:
                 true |= mask
         used = tuple((name, state) for name, state in view.reads.items() if not name.startswith(MARK))
         varies = any(state.varies if state else headers.is_door(name) for name, state in used)
-        return Outcome(true, unknown, varies, used, reason)
+        key = condition, true, unknown, varies, used, reason
+        return self._remembered.made.setdefault(key, Outcome(true, unknown, varies, used, reason))
 
     def guard(self, name: str, before: int) -> Outcome:
         """The value of an include guard's own ``#ifndef``.

@@ -247,6 +247,7 @@ class _Walker:
         if around is not None:  # it includes itself: what lies between cannot be told apart from it
             for recording in self.recordings:
                 recording.sound = recording.sound and recording.level <= around.level
+            key = None
         if key is not None:
             recording = Recording(key, len(self.stack), len(self.log), len(self.files_log))
             self.recordings.append(recording)
@@ -310,7 +311,7 @@ class _Walker:
         self.inclusions += passage.inclusions
         for recording in self.recordings:
             recording.depth = max(recording.depth, len(self.stack) - recording.level + passage.depth)
-        self._take_in(known.names, known.files, passage)
+        self._take_in(known.names, (*passage.entered, *known.files), passage)
 
     def _has_header(self, text: str) -> int | Unknown:
         return self.resolver.has_header(self.stack[-1].path, text)
