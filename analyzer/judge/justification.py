@@ -159,9 +159,10 @@ class Follower:
             kinds.append(kind)
             steps += told
         if self.named.get(draft.gate.id):
-            kind, told = self._held(
-                "what is built for it", (draft.gate.file, draft.gate.line), self.named[draft.gate.id], arch
-            )
+            place = draft.gate.file, draft.gate.line
+            kind, told = self._held("what is built for it", place, self.named[draft.gate.id], arch)
+            if kind == "hardware":
+                return Justification(kind, tuple(told))  # whatever other values lead to
             kinds.append(kind)
             steps += told
         if not kinds and not self._runs(behind.functions, arch):

@@ -103,6 +103,14 @@ def test_fmha_for_datacenter_blackwell_is_wrongly_admitted(report: Report) -> No
         assert {step.file.rpartition("/")[2] for step in told} >= {"fmha_common.hpp"}
 
 
+def test_fa3_needs_hopper(report: Report) -> None:
+    (one,) = [gate for gate in report.gates if gate.scope == "determine_attention_backend"]
+    assert one.justification is not None
+    assert one.justification.kind == "hardware"
+    assert any("wgmma" in step.what for step in one.justification.evidence)
+    assert one.severity == "note"
+
+
 def test_deep_gemm_is_not_in_the_tree_and_that_is_said(report: Report) -> None:
     one = at(report, "sglang/srt/layers/deep_gemm_wrapper/configurer.py", 11)
     assert one.verdict["sm_120"] == "admit"
