@@ -73,6 +73,8 @@ class _Expander:
         self._lookup = lookup
         self._feature = feature
         self._condition = condition
+        self._asks = condition
+        """Whether ``defined`` asks for the name that follows; in the argument of a macro it does not."""
         self._steps = 0
 
     def run(self, source: list[_Token]) -> list[_Token]:
@@ -87,7 +89,7 @@ class _Expander:
             text = token.text
             if token.unknown or not (text[0].isalpha() or text[0] in "_$"):
                 done.append(token)
-            elif self._condition and text == "defined":
+            elif self._asks and text == "defined":
                 done.append(self._defined(todo))
             elif self._condition and text in _FEATURES and _opens(todo):
                 done.append(self._answer(text, todo))
@@ -146,6 +148,18 @@ class _Expander:
             return _Token(operator, _NOTHING, answer)
         return _Token(str(answer), _NOTHING)
 
+    def _argument(self, source: list[_Token]) -> list[_Token]:
+        """An argument as it is before it takes the place of a parameter.
+
+        ``defined X`` in it has undefined behaviour (C++ [cpp.cond]); gcc replaces X like any other name,
+        and asks for what is left once the whole condition is expanded.
+        """
+        asks, self._asks = self._asks, False
+        try:
+            return self.run(list(source))
+        finally:
+            self._asks = asks
+
     def _substitute(
         self, macro: Macro, arguments: list[list[_Token]], hidden: frozenset[str]
     ) -> list[_Token]:
@@ -168,7 +182,7 @@ class _Expander:
                 if not own:
                     result.append(_Token(_PLACEMARKER, hidden))
             else:
-                expanded = self.run(list(bound[text]))
+                expanded = self._argument(bound[text])
                 result.extend(_Token(t.text, t.hidden | hidden, t.unknown) for t in expanded)
         return _concatenate(result)
 

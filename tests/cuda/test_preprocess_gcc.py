@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, event, given, settings
+from hypothesis import HealthCheck, Phase, assume, event, example, given, settings
 from hypothesis import strategies as st
 
 from analyzer.cuda.preprocess import Configuration, walk
@@ -177,6 +177,10 @@ def test_the_same_lines_survive(tmp_path: Path, program: dict[str, str]) -> None
 
 
 @thorough
+@example(
+    defined=["#define B C", "#define G(x) (x)"],
+    asked=["G(defined B)", "-G(defined(B))", "!G(defined C)", "G(defined D || B)"],
+)
 @given(defined=st.lists(definitions, max_size=6), asked=st.lists(conditions, min_size=20, max_size=20))
 def test_conditions_have_the_same_value(tmp_path: Path, defined: list[str], asked: list[str]) -> None:
     groups = [f"#if {condition}\nm{index}_\n#endif" for index, condition in enumerate(asked)]
