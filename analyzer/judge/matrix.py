@@ -162,11 +162,10 @@ class Judge:
     def _judged(self, row: Row, trial: Trial, stops: Sequence[Stop], arch: str) -> tuple[Status, list[str]]:
         """The status of an API on one architecture and the gates that decide it."""
         if stops:
-            why = [identity for stop in stops for identity in self._stopping(stop, arch)]
-            return "unsupported", why
-        lacking = self._lacking(trial, arch)
+            return self._stopped(stops, arch)
+        lacking, sure = self._lacking(trial, arch)
         if lacking:
-            return "unsupported", lacking
+            return ("unsupported" if sure else "unknown"), lacking
         guards, fatal = self._guards(trial, arch)
         if fatal:
             return "unsupported", guards
@@ -188,7 +187,7 @@ class Judge:
     ) -> tuple[Status, list[str]]:
         """The same for a choice of an option: what reads it decides, and what replaces it by another."""
         if stops:
-            return "unsupported", [identity for stop in stops for identity in self._stopping(stop, arch)]
+            return self._stopped(stops, arch)
         attribute = row.entry.rpartition("--")[2].replace("-", "_")
         against = self._against(row, trial, arch)
         replaced = [gate.id for gate in against if attribute in self.stores.get(gate.id, ())]
@@ -215,15 +214,17 @@ class Judge:
         ]
         return "unknown", passed
 
-    def _lacking(self, trial: Trial, arch: str) -> list[str]:
-        """The gates by which nothing that is loaded was compiled for an architecture.
+    def _lacking(self, trial: Trial, arch: str) -> tuple[list[str], bool]:
+        """The gates by which what is loaded was not compiled for an architecture, and whether that is sure.
 
-        Where none is loaded on every way, and no back end was chosen, nothing is claimed.
+        What is loaded on some ways alone counts where nothing that is loaded fits, and a back end was chosen.
         """
-        found = [self.images.lacking(build, arch) for build in trial.compiled]
-        gates = [identity for identity in found if identity is not None]
-        sure = bool(trial.choice) or trial.surely
-        return gates if found and len(gates) == len(found) and sure else []
+        found = [(build, self.images.lacking(build, arch)) for build in trial.compiled]
+        certain = [gate for build, gate in found if gate is not None and build.sure]
+        if certain:
+            return certain, True
+        gates = [gate for _, gate in found if gate is not None]
+        return (gates if trial.choice and len(gates) == len(found) else []), False
 
     def _runs_elsewhere(self, pair: tuple[str, str]) -> bool:
         """Whether an export runs no kernel of its own, but images that are fetched when it is called."""
@@ -266,6 +267,11 @@ class Judge:
         if argument is not None:
             return self.by_place.get((argument.file, argument.line, argument.column), [])
         return self.by_key.get(key, [])
+
+    def _stopped(self, stops: Sequence[Stop], arch: str) -> tuple[Status, list[str]]:
+        """An entry that raises is not supported, if a gate says so; else the trial may lack something."""
+        why = [identity for stop in stops for identity in self._stopping(stop, arch)]
+        return ("unsupported" if why else "unknown"), why
 
     def _stopping(self, stop: Stop, arch: str) -> Iterator[str]:
         """The gates that make an entry raise: those around the place, else all that reject on the way."""

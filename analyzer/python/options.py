@@ -243,7 +243,6 @@ def _try(
             tuple(sorted({pair for part in parts for pair in part.decided}, key=repr)),
             tuple(sorted({pair for part in parts for pair in part.exports})),
             (),
-            False,
             tuple(became),
         )
 

@@ -52,13 +52,17 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A build that was loaded: who makes it, where its flags are given, and those that name architectures."""
+    """A build that was loaded: who makes it, where its flags are given, and those that name architectures.
+
+    ``sure``: it is loaded on every way, and no other in its place.
+    """
 
     maker: str
     site: Site
     scope: str
     code: str
     flags: tuple[str, ...]
+    sure: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class Trial:
 
     ``stops``: where it surely raises; a class is tried method by method. ``decided``: decisions and arguments
     that were held against the device, with their outcomes. ``exports``: what of which build is called.
-    ``compiled``: the builds that were loaded (``surely``: on every way). ``chosen``: what an automatic choice
+    ``compiled``: the builds that were loaded. ``chosen``: what an automatic choice
     came to. ``definition``: the dotted name of the function or class that was run.
     """
 
@@ -80,7 +84,6 @@ class Trial:
     decided: tuple[tuple[Asked, Truth], ...]
     exports: tuple[tuple[str, str], ...]
     compiled: tuple[Compiled, ...]
-    surely: bool
     chosen: tuple[str, ...]
 
 
@@ -315,6 +318,10 @@ def _try_class(m: Machine, dotted: str, owner: Class, choice: str) -> Trial:
                 continue
             given = _arguments(m, method, choice if method is start else "")
             del given[_positional(m, method)]
+            if method is start:  # what may be left out is
+                defaults = original(m, method).defaults
+                optional = {key: value for key, value in defaults.items() if value.data is None}
+                given.update({key: value for key, value in optional.items() if key in given})
             assert isinstance(m.recorder, Observer)
             known = len(m.recorder.decisions)
             try:
@@ -404,7 +411,6 @@ def _run(
         tuple(sorted(decided(observer), key=repr)),
         exported(observer),
         compiled(m),
-        any(sure for _, sure in m.loaded),
         tuple(dict.fromkeys(texts(chosen))) if choice == AUTO else (),
     )
 
@@ -413,15 +419,15 @@ def compiled(m: Machine) -> tuple[Compiled, ...]:
     """The builds that were loaded since the trial began, with the flags that name architectures."""
     assert isinstance(m.recorder, Observer)
     found: dict[Compiled, None] = {}
-    for value, _ in m.loaded:
+    for value, sure in m.loaded:
         options = value.data.options if isinstance(value.data, Choice) else (value,)
-        made = [_compiled(m, m.recorder, option) for option in options]
+        made = [_compiled(m, m.recorder, option, sure and len(options) == 1) for option in options]
         if all(made):  # else one of them goes by the architectures of the host
             found.update((one, None) for one in made if one is not None)
     return tuple(sorted(found, key=repr))
 
 
-def _compiled(m: Machine, observer: Observer, value: Value) -> Compiled | None:
+def _compiled(m: Machine, observer: Observer, value: Value, sure: bool) -> Compiled | None:
     """A build whose flags name architectures; None for others, and where its flags are not all known."""
     build = value.data
     contract = contracts.builds().get(build.of.dotted) if isinstance(build, Instance) else None
@@ -435,7 +441,7 @@ def _compiled(m: Machine, observer: Observer, value: Value) -> Compiled | None:
     if not naming or len(known) < len(flags.data.items):
         return None
     site, scope, code = _flags_given(m, observer, build.maker, contract.flags)
-    return Compiled(build.maker, site, scope, code, naming)
+    return Compiled(build.maker, site, scope, code, naming, sure)
 
 
 def _flags_given(m: Machine, observer: Observer, maker: str, argument: str) -> tuple[Site, str, str]:

@@ -13,11 +13,11 @@ PLACE = Site("kit/jit.py", 7, 7, 9)
 
 
 def compiled(*flags: str) -> Compiled:
-    return Compiled("kit.jit.make", PLACE, "make", "flags=wide_flags", flags)
+    return Compiled("kit.jit.make", PLACE, "make", "flags=wide_flags", flags, True)
 
 
 def trial(choice: str, *builds: Compiled) -> Trial:
-    return Trial("kit.run", "kit.run", choice, PLACE, (), False, (), (), builds, True, ())
+    return Trial("kit.run", "kit.run", choice, PLACE, (), False, (), (), builds, ())
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,7 @@ def test_every_generator_agrees(index: ModuleIndex, capsys: pytest.CaptureFixtur
         kind, cuda, arch = run.split("@")
         environment = {"FLASHINFER_CUDA_ARCH_LIST": arch} if kind == "env" else {}
         m = machine(index, arch.removesuffix("a"), cuda, environment)
+        m.follow = _follow
         for name, call in _generators():
             told = list(_judge(m, name, call, run))
             verdicts = {verdict for _, verdict, _ in told}
