@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import get_args
 
 from analyzer.judge.edits import gate as edits
 from analyzer.judge.edits.predicates import Predicates
@@ -18,6 +20,7 @@ from analyzer.model import (
     Predicate,
     Report,
     Severity,
+    Status,
     Unresolved,
     Verdict,
 )
@@ -95,6 +98,11 @@ class Area:
 
     name: str
     cells: tuple[Cell, ...]
+
+    def tally(self, arch: str) -> list[tuple[Status, int]]:
+        """How many of its cells have each status on an architecture; those that none has are left out."""
+        counts = Counter(cell.status.get(arch, "unknown") for cell in self.cells)
+        return [(status, counts[status]) for status in get_args(Status) if counts[status]]
 
 
 class Page:

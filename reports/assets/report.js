@@ -90,7 +90,10 @@ for (const form of $$(".filter")) {
     for (const f of fields) f.classList.toggle("set", Boolean(f.value));
     const narrowed = words.length || wanted.length;
     $("output", form).textContent = narrowed ? `${shown} of ${rows.length}` : `${rows.length}`;
-    for (const area of $$(".area", list)) area.classList.toggle("hide", !$("[data-row]:not(.hide)", area));
+    for (const area of $$(".area", list)) {
+      area.classList.toggle("hide", !$("[data-row]:not(.hide)", area));
+      if (narrowed) area.open = true;
+    }
   };
   for (const field of fields) {
     const key = `${name}.${field.name}`;
@@ -325,6 +328,7 @@ const whatif = () => {
   for (const {row, cell, reasons} of cells) {
     const free = reasons.length > 0 && reasons.every(r => opened.has(r)) && row.dataset.state !== "supported";
     cell.classList.toggle("opened", free);
+    if (free) row.closest(".area").open = true;
     cell.title = free ? "as if these gates were open: no known gate is left" : "";
     open += free;
   }

@@ -244,6 +244,7 @@ def test_pictures_drawn_by_script_are_like_those_in_the_page(open_page: Open, bi
 
 def test_cell_of_the_matrix_leads_to_what_decides_it(open_page: Open, story: Path) -> None:
     page = open_page(story)
+    page.click("#overview .area:has(td.t.unsupported a) > summary")
     page.click("#overview .matrix td.t.unsupported a")
     page.wait_for_selector(f"#{gate_anchor(sample.JIT_GATE.id)}[open]")
 
