@@ -26,6 +26,8 @@ _SIGNS = {
     "unsupported": ("no", "red"),
     "unknown": ("?", "magenta"),
 }
+#: The same as one sign, where there are many columns.
+_MARKS = {"yes": "✓", "degraded": "◐", "no": "✕", "?": "?"}
 _DECIDING = 3
 """Deciding places that a row names."""
 
@@ -80,17 +82,16 @@ def _parts(chosen: View, screen: Screen) -> Iterator[RenderableType]:
         grid.add_column("back end", overflow="fold")
         for arch in chosen.archs:
             grid.add_column(arch.removeprefix("sm_"), no_wrap=True)
-        grid.add_column(f"decided on {chosen.arch} at", overflow="fold")
+        grid.add_column(f"decided on {chosen.arch} at", no_wrap=True)
         last = ""
         for cell in cells:
-            signs = [Text(*_sign(cell, arch)) for arch in chosen.archs]
+            signs = [Text(_MARKS[_sign(cell, arch)[0]], _sign(cell, arch)[1]) for arch in chosen.archs]
             name = "" if cell.api == last else cell.api
-            grid.add_row(
-                text(name, "bold"), text(_backend(chosen, cell)), *signs, text(_why(chosen, cell, 40))
-            )
+            grid.add_row(text(name, "bold"), text(_backend(chosen, cell)), *signs, text(_first(chosen, cell)))
             last = cell.api
         yield grid
         yield Text("")
+    yield Text("✓ works   ◐ degraded   ✕ does not   ? not decided", "dim")
     yield text(_counted(chosen), "dim")
 
 
@@ -104,12 +105,19 @@ def _backend(chosen: View, cell: Cell) -> str:
     return f"{cell.backend} → {picked}" if picked and picked != cell.backend else cell.backend
 
 
-def _why(chosen: View, cell: Cell, width: int = 0) -> str:
+def _why(chosen: View, cell: Cell) -> str:
     places = list(dict.fromkeys(f"{gate.file}:{gate.line}" for gate in deciding(chosen, cell)))
-    shown = [elide_start(place, width) if width else place for place in places[:_DECIDING]]
+    shown = places[:_DECIDING]
     if len(places) > _DECIDING:
         shown.append(f"and {len(places) - _DECIDING} more")
     return ", ".join(shown)
+
+
+def _first(chosen: View, cell: Cell) -> str:
+    """The place at which the target is stopped first, and how many more there are."""
+    places = list(dict.fromkeys(f"{gate.file}:{gate.line}" for gate in deciding(chosen, cell)))
+    more = f" +{len(places) - 1}" if len(places) > 1 else ""
+    return elide_start(places[0], 36) + more if places else ""
 
 
 def _counted(chosen: View) -> str:

@@ -73,3 +73,15 @@ def test_verb_reads_a_saved_report(tmp_path: pytest.TempPathFactory) -> None:
     )
     assert done.exit_code == 0, done.output
     assert [row["api"] for row in rows(done.output)] == [cell.api for cell in REPORT.matrix]
+
+
+def test_the_table_is_narrow_and_names_the_first_place() -> None:
+    target = REPORT.target.arch
+    stopped = next(cell for cell in REPORT.matrix if cell.reasons.get(target))
+    first = next(gate for gate in REPORT.gates if gate.id == stopped.reasons[target][0])
+    text = matrix.table(matrix.view(REPORT, f"{stopped.api}={stopped.backend}"))
+    line = next(line for line in text.splitlines() if "✕" in line)
+    assert line.count("✕") == list(stopped.status.values()).count("unsupported")
+    assert f"{first.file}:{first.line}"[-30:] in line
+    assert "✓ works" in text
+    assert max(map(len, text.splitlines())) <= 120
