@@ -47,6 +47,12 @@ def unpack_demo(cache: Path = CACHE) -> Path:
     return tree
 
 
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the runner of the tests says of its terminal is not what a test expects of its own."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def demo() -> Path:
     """The unpacked tree of flashinfer-python 0.6.3 and sglang 0.5.8.post1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,10 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "precision.md"
 
 def judged() -> dict[str, str]:
     """Rows of the table, without their judgement, and the judgement of each."""
-    rows = [
-        line for line in DOCS.read_text().splitlines() if line.startswith("| ") and line.count(" | ") >= 4
-    ]
-    found = [line.rsplit(" | ", 1) for line in rows[2:]]
+    lines = DOCS.read_text().splitlines()
+    start = lines.index("| place | condition | passes | effect on sm_120 | judgement |")
+    rows = takewhile(lambda line: line.startswith("| "), lines[start + 2 :])
+    found = [line.rsplit(" | ", 1) for line in rows]
     return {row + " |": judgement.removesuffix(" |").strip() for row, judgement in found}
 
 
