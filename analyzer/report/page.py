@@ -202,14 +202,18 @@ class Page:
         """Where a cell leads: the path that its first reason bars, else that gate; empty without reason."""
         for identity in cell.reasons.get(arch, ()):
             ways = self.ways.get(identity) if arch == self.target else None
-            own = [
-                p for p in ways or () if p.entry.name == cell.api or p.entry.name.startswith(f"{cell.api}.")
-            ]
+            own = [p for p in ways or () if _enters(p, cell)]
             if own:
                 return path_anchor(own[0].id)
             if identity in self.gates:
                 return gate_anchor(identity)
         return ""
+
+    def cell_ways(self, cell: Cell) -> list[Path]:
+        """The ways in of a cell's API that its reasons bar: what stands behind these counts as well."""
+        reasons = set(cell.reasons.get(self.target, ()))
+        found = (path for path in self.paths if _enters(path, cell))
+        return [path for path in found if reasons.intersection(barrier.gate for barrier in path.barriers)]
 
     # Files and coverage
 
@@ -263,3 +267,8 @@ class Page:
     def pictures(self) -> dict[str, Picture]:
         """Every path drawn, by path id."""
         return Gallery(self.report, self.code.anchor).pictures(self.paths)
+
+
+def _enters(path: Path, cell: Cell) -> bool:
+    """Whether a way in starts at a cell's API, or at a method of it."""
+    return path.entry.name == cell.api or path.entry.name.startswith(f"{cell.api}.")

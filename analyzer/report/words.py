@@ -189,6 +189,14 @@ def _no_effect(gate: Gate, target: str) -> Phrase:
         return ("What ", *where(gate), f" does on {target} could not be decided.")
     if gate.specialised:
         return (f"{target} has a branch of its own in ", *where(gate), ".")
+    if gate.verdict.get(target) == "reject":
+        passing = [arch for arch, verdict in gate.verdict.items() if verdict == "admit"]
+        others = (
+            f"only {listed(passing)} {'passes' if len(passing) == 1 else 'pass'}"
+            if passing
+            else "no one passes"
+        )
+        return (f"{target} does not pass in ", *where(gate), f", and loses nothing by it: {others}.")
     return (f"{target} is treated in ", *where(gate), " as the references are, or better.")
 
 

@@ -90,6 +90,14 @@ for (const form of $$(".filter")) {
     for (const f of fields) f.classList.toggle("set", Boolean(f.value));
     const narrowed = words.length || wanted.length;
     $("output", form).textContent = narrowed ? `${shown} of ${rows.length}` : `${rows.length}`;
+    let before = null;
+    for (const same of $$(".matrix th[scope=row]", list)) {  // a name is shown once, at its first row that is left
+      const row = same.parentElement;
+      if (row.classList.contains("hide")) continue;
+      const here = row.parentElement.parentElement, name = same.textContent;
+      same.firstElementChild?.classList.toggle("same", before !== null && before[0] === here && before[1] === name);
+      before = [here, name];
+    }
     for (const area of $$(".area", list)) {
       area.classList.toggle("hide", !$("[data-row]:not(.hide)", area));
       if (narrowed) area.open = true;
@@ -308,35 +316,44 @@ document.addEventListener("click", event => {
 const panel = $("#whatif");
 const say = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 const ways = $$(".way").map(card => ({card, bars: barsOf(card), next: $(".next", card)}));
-const cells = $$("tr[data-reasons]").map(row => ({row, cell: $("td.t", row), reasons: row.dataset.reasons.split(" ").filter(Boolean)}));
+const always = ([item]) => !$("em", item);  // others count under circumstances that their line names
+const barsAt = new Map(ways.map(({card, bars}) => [card.id, bars]));
+const listed = text => (text || "").split(" ").filter(Boolean);
+const cells = $$("tr[data-reasons]").map(row => ({row, cell: $("td.t", row), reasons: listed(row.dataset.reasons), bars: listed(row.dataset.ways).flatMap(way => barsAt.get(way) || [])}));
+const place = pair => $(".at", pair[0]).textContent;
 const whatif = () => {
   remember("open", [...opened].join(","));
   for (const box of $$("[data-open]")) box.checked = opened.has(box.dataset.open);
   for (const link of $$("svg .bar")) link.classList.toggle("opened", opened.has((link.getAttribute("href") || "").slice(1)));
-  let free = 0, moved = 0, open = 0;
+  let free = 0, moved = 0, open = 0, later = 0;
   for (const {card, bars, next} of ways) {
     const rest = bars.filter(pair => !opened.has(pair[1]));
     const changed = rest.length < bars.length;
-    free += changed && !rest.length;
-    moved += changed && rest.length > 0;
+    const stops = rest.filter(always);
+    free += changed && !stops.length;
+    moved += changed && stops.length > 0;
     for (const [item, gate] of bars) {
       item.classList.toggle("opened", opened.has(gate));
-      item.classList.toggle("now", changed && rest.length > 0 && item === rest[0][0]);
+      item.classList.toggle("now", changed && stops.length > 0 && item === stops[0][0]);
     }
-    next.textContent = !changed ? "" : rest.length ? `then stopped at ${$(".at", rest[0][0]).textContent}, ${rest.length} left` : "no known gate left";
+    next.textContent = !changed ? "" : stops.length ? `then stopped at ${place(stops[0])}, ${rest.length} left` : rest.length ? `open; closed ${$("em", rest[0][0]).textContent}` : "no known gate left";
   }
-  for (const {row, cell, reasons} of cells) {
-    const free = reasons.length > 0 && reasons.every(r => opened.has(r)) && row.dataset.state !== "supported";
+  for (const {row, cell, reasons, bars} of cells) {
+    const changed = reasons.length > 0 && reasons.every(r => opened.has(r)) && row.dataset.state !== "supported";
+    const rest = bars.filter(pair => always(pair) && !opened.has(pair[1]));
+    const free = changed && !rest.length;
     cell.classList.toggle("opened", free);
-    if (free) row.closest(".area").open = true;
-    cell.title = free ? "as if these gates were open: no known gate is left" : "";
+    cell.classList.toggle("next", changed && !free);
+    if (changed) row.closest(".area").open = true;
+    cell.title = free ? "as if these gates were open: no known gate is left" : changed ? `as if these gates were open: then stopped at ${place(rest[0])}` : "";
     open += free;
+    later += changed && !free;
   }
   panel.hidden = !opened.size;
   if (!opened.size) return;
   const clear = make("button", {type: "button", textContent: "Close them again"});
   clear.addEventListener("click", () => { opened.clear(); whatif(); });
-  const text = `${say(opened.size, "gate", "gates")} taken as open for ${data.target}: ${say(free, "way in has", "ways in have")} no known gate left, ${say(moved, "is", "are")} stopped at a later one` + (open ? `, ${say(open, "cell", "cells")} of the matrix open.` : ".");
+  const text = `${say(opened.size, "gate", "gates")} taken as open for ${data.target}: ${say(free, "way in has", "ways in have")} no known gate left, ${say(moved, "is", "are")} stopped at a later one` + (open ? `, ${say(open, "cell", "cells")} of the matrix open` : "") + (later ? `, ${say(later, "cell", "cells")} stopped later` : "") + ".";
   panel.replaceChildren(make("span", {textContent: text}), make("a", {href: "#ways", textContent: "Ways in"}), clear);
 };
 document.addEventListener("change", event => {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from analyzer.report import html, tally
@@ -254,6 +255,27 @@ def test_matrix_filter_hides_empty_areas(open_page: Open, story: Path) -> None:
     page.select_option("#overview [name=state]", "degraded")
     assert shown(page, ".matrix tbody tr") == 1
     assert shown(page, ".area") == 1
+    left = page.query_selector(".matrix tbody tr:not(.hide) th span")
+    assert left.text_content() == "all_reduce"
+    assert left.evaluate("span => getComputedStyle(span).opacity") == "1"  # its first row is not there
+
+
+def test_what_if_says_that_a_cell_is_stopped_later(open_page: Open, folder: Path) -> None:
+    first, *others = sample.REPORT.matrix
+    named = msgspec.structs.replace(first, api="turbine.comm.custom_reduce")  # guards stand behind its build
+    file = folder / "later.html"
+    file.write_bytes(
+        html.render(msgspec.structs.replace(sample.REPORT, matrix=(named, *others)), sample.source)
+    )
+    anchor = gate_anchor(sample.JIT_GATE.id)
+    page = open_page(file, f"#{anchor}")
+    page.check(f"#{anchor} input[type=checkbox]")
+    page.evaluate("location.hash = 'overview'")
+    assert page.get_attribute(".matrix td.next", "title").startswith(
+        "as if these gates were open: then stopped"
+    )
+    assert shown(page, ".matrix td.opened") == 0
+    assert "1 cell stopped later" in page.text_content("#whatif")
 
 
 def test_keys(open_page: Open, story: Path) -> None:

@@ -32,6 +32,14 @@ def test_terms_are_complete() -> None:
     assert set(words.WHEN) == set(get_args(When))
 
 
+def test_who_does_not_pass_and_loses_nothing_is_not_said_to_be_treated_alike() -> None:
+    verdict = {arch: "admit" if arch == "sm_90" else "reject" for arch in sample.ARCHS}
+    gate = msgspec.structs.replace(sample.FUSE_GATE, effect="none", verdict=verdict)
+    assert (
+        say(gate) == "sm_120 does not pass in `use_fused_reduce`, and loses nothing by it: only sm_90 passes."
+    )
+
+
 def test_sentences_name_what_the_gate_knows() -> None:
     assert say(sample.JIT_GATE) == f"sm_120 is refused in `reduce_module`: “RuntimeError: {sample.MESSAGE}”"
     assert say(sample.FUSE_GATE) == (
