@@ -121,8 +121,21 @@ def fresh(file: str, of: tuple[tuple[str, str], ...], against: tuple[tuple[str, 
 def touched(gate: model.Gate, of: tuple[tuple[str, str], ...], against: tuple[tuple[str, str], ...]) -> bool:
     """Whether the text of a gate, of its scope nearby, or of what decides it is not in the other releases."""
     places = [(gate.file, line) for line in range(gate.line - 12, gate.end_line + 13)]
-    places += [(step.file, step.line) for step in (*gate.because, *gate.uses, *gate.loses)]
+    # What a step tells may stand a few lines below where its statement begins.
+    steps = (*gate.because, *gate.uses, *gate.loses)
+    places += [(step.file, step.line + below) for step in steps for below in range(4)]
     return any(line in fresh(file, of, against) for file, line in places)
+
+
+#: Changes that come from afar, and why.
+ELSEWHERE = {
+    (
+        "gone",
+        "jit",
+        "flashinfer/jit/attention/modules.py:1422",
+        "extra_cuda_cflags=sm90a_nvcc_flags",
+    ): "a build's images are a gate where some API surely loads it; no API of the new release does",
+}
 
 
 def test_an_update_gives_the_changes_that_were_verified_and_nothing_that_the_text_does_not_show(
@@ -136,6 +149,7 @@ def test_an_update_gives_the_changes_that_were_verified_and_nothing_that_the_tex
         name
         for name, change in found.items()
         if name not in expected()
+        and name not in ELSEWHERE
         and not (change.new and touched(after[change.new.id], NEW, OLD))
         and not (change.old and touched(before[change.old.id], OLD, NEW))
     ]
