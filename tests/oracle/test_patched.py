@@ -40,7 +40,8 @@ KERNELS = (
 def waits(include: list[Path], folder: Path) -> dict[str, bool]:
     """By entry of the unit's PTX for sm_120a, whether it waits for the kernel before it."""
     (folder / "unit.cu").write_text(UNIT)
-    flags = ["-ptx", "-arch=compute_120a", "-std=c++17", "-w", *(f"-I{path}" for path in include)]
+    flags = ["-ptx", "-arch=compute_120a", "-std=c++17", "--expt-relaxed-constexpr", "-w"]
+    flags += [f"-I{path}" for path in include]
     toolkit.nvcc(folder / "unit.cu", folder / "unit.ptx", *flags)
     found: dict[str, bool] = {}
     for part in re.split(r"(?m)^\.visible \.entry |^\.entry ", (folder / "unit.ptx").read_text())[1:]:
