@@ -99,8 +99,11 @@ def by_layer(report: Report) -> dict[Layer, dict[Severity, int]]:
 
 
 def unresolved_reasons(report: Report) -> list[tuple[str, int]]:
-    """Why conditions stayed undecided and how many did, what blocks most first."""
-    counts: Counter[str] = Counter()
+    """Why places stayed undecided and how many did, what blocks most conditions first."""
+    places: Counter[str] = Counter()
+    blocks: Counter[str] = Counter()
     for place in report.coverage.unresolved:
-        counts[" ".join(place.why.split())] += place.blocks
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        why = " ".join(place.why.split())
+        places[why] += 1
+        blocks[why] += place.blocks
+    return sorted(places.items(), key=lambda item: (-blocks[item[0]], -item[1], item[0]))

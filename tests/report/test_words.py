@@ -96,3 +96,13 @@ def test_sums() -> None:
 def test_an_architecture_without_profile_has_no_products() -> None:
     assert words.products("sm_120") == ("RTX PRO 6000 Blackwell", "GeForce RTX 5090")
     assert words.products("sm_777") == ()
+
+
+def test_reasons_count_places_and_begin_with_what_blocks_most() -> None:
+    def place(line: int, why: str, blocks: int) -> sample.Unresolved:
+        return sample.Unresolved("a.py", line, "f()", why, blocks)
+
+    places = (place(1, "loop", 0), place(2, "loop", 0), place(3, "door", 4), place(4, "file", 1))
+    coverage = msgspec.structs.replace(sample.REPORT.coverage, unresolved=places)
+    report = msgspec.structs.replace(sample.REPORT, coverage=coverage)
+    assert tally.unresolved_reasons(report) == [("door", 1), ("file", 1), ("loop", 2)]
