@@ -122,16 +122,24 @@ def scan(
     profile = profile or Profile()
     with profile.stage("tree"):
         tree = open_tree(options.root, options.packages)
-    stages = Stages(tree, Cache() if options.cache else None, profile)
+    store = Cache() if options.cache else None
+    stages = Stages(tree, store, profile)
     return stages.keep(
         _REPORT,
         ("python", "cuda", "binary"),
         (options.target, options.references, options.cuda, options.environment),
-        lambda: _scan(tree, stages, options, progress, profile),
+        lambda: _scan(tree, store, stages, options, progress, profile),
     )
 
 
-def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, profile: Profile) -> Report:
+def _scan(
+    tree: Tree,
+    store: Cache | None,
+    stages: Stages,
+    options: ScanOptions,
+    progress: Progress,
+    profile: Profile,
+) -> Report:
     names = archs.names()
     with profile.stage("libraries"):
         compiled = binary.analyse(
@@ -142,7 +150,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
             lambda done, total: progress("Libraries", done, total),
         )
     with profile.stage("words"):
-        index, spellings = _index(tree, options, progress)
+        index, spellings = _index(tree, store, options.jobs, progress)
     natives = _natives(tree, compiled, spellings)
     public = public_names(index, spellings)
     declared = declared_options(index, spellings)
@@ -196,7 +204,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
         ),
     )
     requested = limits.gates(
-        _requests(tree, cuda, options, progress), options.target, options.references, names
+        _requests(tree, cuda, store, options.jobs, progress), options.target, options.references, names
     )
     demands = {item.gate.id: unfollowed(_placed(item.gate), options.target) for item in requested}
     asking: dict[tuple[str, str], list[Gate]] = {}
@@ -219,7 +227,10 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
             beyond,
         )
         drafts, guards = judge(
-            follower.gates, (guard.gate for guard in cuda.guards), follower, partial(_lines, tree)
+            follower.gates,
+            (guard.gate for guard in cuda.guards),
+            follower,
+            cache(partial(_lines, tree)),
         )
         linked = link(
             index,
@@ -250,7 +261,7 @@ def _scan(tree: Tree, stages: Stages, options: ScanOptions, progress: Progress, 
             public,
             names,
             shown,
-            partial(_loads_images, tree),
+            cache(partial(_loads_images, tree)),
         ).cells(apis, {arch: item.options for arch, item in extracts.items()})
     python_gates = [draft.gate for draft in drafts]
     unfit = [judged(_placed(gate)) for gate in shown.gates.values()]
@@ -311,18 +322,17 @@ def _in_tests(path: str) -> bool:
 
 
 def _index(
-    tree: Tree, options: ScanOptions, progress: Progress
+    tree: Tree, store: Cache | None, jobs: int, progress: Progress
 ) -> tuple[ModuleIndex, dict[str, frozenset[str]]]:
     """The modules of the tree and the identifiers of each Python file."""
     files = tree.of("python")
-    cache = Cache() if options.cache else None
     facts = compute(
         tree,
         files,
         words,
         name="words",
-        jobs=options.jobs,
-        cache=cache,
+        jobs=jobs,
+        cache=store,
         progress=lambda done, total: progress("Files", done, total),
     )
     found = {file.path: fact for file, fact in zip(files, facts, strict=True) if isinstance(fact, frozenset)}
@@ -331,7 +341,7 @@ def _index(
 
 
 def _requests(
-    tree: Tree, cuda: units.CudaResult, options: ScanOptions, progress: Progress
+    tree: Tree, cuda: units.CudaResult, store: Cache | None, jobs: int, progress: Progress
 ) -> dict[str, tuple[requests.Request, ...]]:
     """Requests of shared memory in the files that builds read; in all, where no build is known."""
     read = {path for files in cuda.files.values() for path in files}
@@ -341,8 +351,8 @@ def _requests(
         files,
         requests.facts,
         name="shared memory requests",
-        jobs=options.jobs,
-        cache=Cache() if options.cache else None,
+        jobs=jobs,
+        cache=store,
         progress=lambda done, total: progress("Resources", done, total),
     )
     rows = zip(files, found, strict=True)
@@ -429,13 +439,14 @@ def _named(
     They are compiled with the include folders that most builds beside them have.
     """
     known = named.by_name([file.path for file in tree.of("cuda")])
+    parsed = cache(partial(_parsed, tree))  # many gates are met in one file
     richest = {arch.name: Spelling(arch.number, "a" if arch.suffixes else "") for arch in archs.profiles()}
     macros: dict[str, dict[str, str]] = {arch: {} for arch in names}
     hypothetical = []
     for draft in drafts:
         gate = draft.gate
         rejects = gate.verdict.get(options.target) == "reject" and gate.effect != "none"
-        found = named.sources(gate, partial(_parsed, tree), known) if rejects else ()
+        found = named.sources(gate, parsed, known) if rejects else ()
         if not found:
             continue
         top = found[0].partition("/")[0] + "/"
