@@ -15,13 +15,15 @@ from analyzer.ci.check import Result
 from analyzer.ci.check import check as held_against
 from analyzer.ci.compare import compare
 from analyzer.ci.known import remembered
-from analyzer.commands.options import common_options
+from analyzer.commands.options import common_options, fetch_option, saved_option
 from analyzer.commands.output import (
-    SUFFIXES,
     TERMINAL,
     Destinations,
     check_destination,
-    destinations,
+    format_of,
+    format_option,
+    output_option,
+    report_option,
     saved_report,
     write,
 )
@@ -54,31 +56,12 @@ _FORMATS = ("json", "markdown", "html", "sarif", "junit", "gitlab", "github")
     help="the mildest that fails",
 )
 @click.option("--strict", is_flag=True, help="a verdict that became unknown on a path fails too")
-@click.option(
-    "--fetch", multiple=True, metavar="NAME==VERSION", help="scan this wheel instead of ROOT; repeatable"
-)
-@click.option(
-    "--from",
-    "saved",
-    type=click.Path(path_type=Path),
-    metavar="REPORT",
-    help="a JSON report of an earlier scan, instead of a new scan",
-)
+@fetch_option
+@saved_option
 @common_options
-@click.option(
-    "--format", "form", type=click.Choice([TERMINAL, *_FORMATS]), help="what to write  [default: terminal]"
-)
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), help="where to write it, instead of standard output"
-)
-@click.option(
-    "--report",
-    "reports",
-    callback=destinations(_FORMATS),
-    multiple=True,
-    metavar="FORMAT=FILE",
-    help="also write this; repeatable",
-)
+@format_option(_FORMATS)
+@output_option
+@report_option(_FORMATS)
 def check(
     root: Path | None,
     baseline: Path | None,
@@ -108,7 +91,7 @@ def check(
     if baseline is None:
         raise click.UsageError("name the baseline: --baseline FILE, or baseline in the settings")
     _refuse(update, accept_new, (bool(fetch), saved is not None, given("root")))
-    main = form or (SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
+    main = format_of(form, output)
     for _, file in (*reports, *([(main, output)] if output else [])):
         check_destination(file)
     known = _known(baseline, update)

@@ -11,7 +11,14 @@ import click
 from analyzer.ci.diff import Diff
 from analyzer.ci.diff import diff as differences
 from analyzer.commands.options import common_options
-from analyzer.commands.output import SUFFIXES, TERMINAL, check_destination, write
+from analyzer.commands.output import (
+    TERMINAL,
+    check_destination,
+    format_of,
+    format_option,
+    output_option,
+    write,
+)
 from analyzer.commands.reports import named
 from analyzer.report import comparison
 from analyzer.report.screen import Screen
@@ -25,12 +32,8 @@ _FORMATS = ("json", "markdown", "html")
 @click.argument("old")
 @click.argument("new")
 @common_options
-@click.option(
-    "--format", "form", type=click.Choice([TERMINAL, *_FORMATS]), help="what to write  [default: terminal]"
-)
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), help="where to write it, instead of standard output"
-)
+@format_option(_FORMATS)
+@output_option
 def diff(old: str, new: str, form: str | None, output: Path | None, quiet: bool, **common: Any) -> int:
     """Show the gates that NEW adds, drops, moves, rewrites or decides otherwise than OLD.
 
@@ -42,7 +45,7 @@ def diff(old: str, new: str, form: str | None, output: Path | None, quiet: bool,
     smgate diff flashinfer_python-0.6.3-py3-none-any.whl flashinfer_python-0.6.4-py3-none-any.whl
     smgate diff flashinfer-python==0.6.3 flashinfer-python==0.6.4 --format html --output diff.html
     """
-    main = form or (SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
+    main = format_of(form, output)
     if main not in (TERMINAL, *_FORMATS):
         raise click.UsageError(f"a diff cannot be written as {main}: name one of {', '.join(_FORMATS)}")
     if output:

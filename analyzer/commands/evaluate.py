@@ -8,16 +8,14 @@ from typing import Any
 import click
 
 from analyzer import scan as pipeline
-from analyzer.commands.options import common_options, scan_options
+from analyzer.commands.options import common_options, root_option, scan_options
 from analyzer.commands.output import check_destination, write
 from analyzer.report import evaluation
 
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option(
-    "--root", type=click.Path(path_type=Path), help="the tree  [default: that of the python on PATH]"
-)
+@root_option
 @common_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(

@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from analyzer import scan as pipeline
-from analyzer.commands.options import common_options, scan_options
+from analyzer.commands.options import common_options, root_option, saved_option
 from analyzer.commands.output import saved_report, source_of
-from analyzer.console import display
+from analyzer.commands.reports import analysed
 from analyzer.report import explain, lookup
 from analyzer.report.screen import Screen
 from analyzer.report.source import no_source
@@ -20,16 +19,8 @@ from analyzer.report.source import no_source
 
 @click.command(name="explain")
 @click.argument("gate")
-@click.option(
-    "--from",
-    "saved",
-    type=click.Path(path_type=Path),
-    metavar="REPORT",
-    help="a JSON report of an earlier scan, instead of a new scan",
-)
-@click.option(
-    "--root", type=click.Path(path_type=Path), help="the tree  [default: that of the python on PATH]"
-)
+@saved_option
+@root_option
 @common_options
 def explain_gate(gate: str, saved: Path | None, root: Path | None, quiet: bool, **common: Any) -> int:
     """Show how each verdict was reached, step by step.
@@ -46,10 +37,8 @@ def explain_gate(gate: str, saved: Path | None, root: Path | None, quiet: bool, 
         report = saved_report(saved)
         source, name = (source_of(root) if root is not None else no_source), []
     else:
-        options = scan_options(root, **common)
-        with display(sys.stderr, quiet) as progress:
-            report = pipeline.scan(options, progress)
-        source, name = source_of(options.root), _scanned(options.root, gate)
+        report, lies = analysed(root, quiet, common)
+        source, name = source_of(lies), _scanned(lies, gate)
     screen = Screen.of(sys.stdout)
     try:
         found = lookup.find(report, gate, name)

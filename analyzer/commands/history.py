@@ -10,7 +10,15 @@ import click
 
 from analyzer.ci.history import history as over_releases
 from analyzer.commands.options import common_options
-from analyzer.commands.output import SUFFIXES, TERMINAL, check_destination, saved_report, write
+from analyzer.commands.output import (
+    TERMINAL,
+    check_destination,
+    format_of,
+    format_option,
+    output_option,
+    saved_report,
+    write,
+)
 from analyzer.commands.reports import released
 from analyzer.report import comparison
 from analyzer.report.screen import Screen
@@ -35,12 +43,8 @@ _FORMATS = ("json", "markdown", "html")
     help="a JSON report of an earlier scan, oldest first, instead of releases; repeatable",
 )
 @common_options
-@click.option(
-    "--format", "form", type=click.Choice([TERMINAL, *_FORMATS]), help="what to write  [default: terminal]"
-)
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), help="where to write it, instead of standard output"
-)
+@format_option(_FORMATS)
+@output_option
 def history(
     package: str,
     last: int,
@@ -59,7 +63,7 @@ def history(
     smgate history flashinfer-python --last 6 --output history.html
     smgate history sglang --from old.json --from new.json
     """
-    main = form or (SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
+    main = format_of(form, output)
     if main not in (TERMINAL, *_FORMATS):
         raise click.UsageError(f"a history cannot be written as {main}: name one of {', '.join(_FORMATS)}")
     if output:

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from analyzer import scan as pipeline
-from analyzer.commands.options import arch_list, common_options, scan_options
+from analyzer.commands.options import arch_list, common_options, saved_option
 from analyzer.commands.output import saved_report
-from analyzer.console import display
+from analyzer.commands.reports import analysed
 from analyzer.report import matrix
 from analyzer.report.screen import Screen
 
@@ -23,13 +22,7 @@ from analyzer.report.screen import Screen
     "--arch", "shown", callback=arch_list, metavar="ARCH,...", help="columns  [default: every architecture]"
 )
 @click.option("--format", "form", type=click.Choice(list(matrix.FORMATS)), default="table", show_default=True)
-@click.option(
-    "--from",
-    "saved",
-    type=click.Path(path_type=Path),
-    metavar="REPORT",
-    help="a JSON report of an earlier scan, instead of a new scan",
-)
+@saved_option
 @common_options
 def show_matrix(
     root: Path | None,
@@ -52,12 +45,7 @@ def show_matrix(
     """
     if root is not None and saved is not None:
         raise click.UsageError("give ROOT or --from, not both")
-    if saved is not None:
-        report = saved_report(saved)
-    else:
-        options = scan_options(root, **common)
-        with display(sys.stderr, quiet) as progress:
-            report = pipeline.scan(options, progress)
+    report = saved_report(saved) if saved is not None else analysed(root, quiet, common)[0]
     chosen = matrix.view(report, pattern, shown)
     click.echo(matrix.FORMATS[form](chosen, Screen.of(sys.stdout)), nl=False)
     return 0

@@ -57,6 +57,21 @@ def _variables(ctx: click.Context, param: click.Parameter, value: tuple[str, ...
     return result
 
 
+saved_option = click.option(
+    "--from",
+    "saved",
+    type=click.Path(path_type=Path),
+    metavar="REPORT",
+    help="a JSON report of an earlier scan, instead of a new scan",
+)
+root_option = click.option(
+    "--root", type=click.Path(path_type=Path), help="the tree  [default: that of the python on PATH]"
+)
+fetch_option = click.option(
+    "--fetch", multiple=True, metavar="NAME==VERSION", help="scan this wheel instead of ROOT; repeatable"
+)
+
+
 def common_options(command: Command) -> Command:
     """The options that every verb with a tree has."""
     options = [

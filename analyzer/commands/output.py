@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -20,6 +20,8 @@ from analyzer.report.source import Source
 from analyzer.tree.errors import TreeError
 from analyzer.tree.files import UnreadableFileError, decode, kind_of, read
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
 TERMINAL = "terminal"
 #: The format that a file's name asks for.
 SUFFIXES = {
@@ -32,6 +34,35 @@ SUFFIXES = {
 }
 #: Formats, and the file to write each to.
 Destinations = tuple[tuple[str, Path], ...]
+
+
+output_option = click.option(
+    "--output", "-o", type=click.Path(path_type=Path), help="where to write it, instead of standard output"
+)
+
+
+def format_option(formats: Iterable[str]) -> Callable[[Command], Command]:
+    """The option that names one of these formats, or ``terminal``."""
+    return click.option(
+        "--format", "form", type=click.Choice([TERMINAL, *formats]), help="what to write  [default: terminal]"
+    )
+
+
+def report_option(formats: Iterable[str]) -> Callable[[Command], Command]:
+    """The option that writes a further report in one of these formats."""
+    return click.option(
+        "--report",
+        "reports",
+        callback=destinations(formats),
+        multiple=True,
+        metavar="FORMAT=FILE",
+        help="also write this; repeatable",
+    )
+
+
+def format_of(form: str | None, output: Path | None) -> str:
+    """The format that is asked for, by name or by the ending of the file."""
+    return form or (SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
 
 
 def destinations(formats: Iterable[str]) -> Callable[[click.Context, click.Parameter, Any], Destinations]:

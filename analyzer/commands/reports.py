@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,10 +16,10 @@ from analyzer import scan as pipeline
 from analyzer.commands.options import scan_options
 from analyzer.commands.output import saved_report, source_of
 from analyzer.console import display
-from analyzer.model import Report, decode, encode
+from analyzer.model import Report
 from analyzer.profile import Profile
 from analyzer.report.source import Source
-from analyzer.tree.cache import default_folder, fingerprint
+from analyzer.tree.cache import Cache
 from analyzer.tree.errors import TreeError
 from analyzer.tree.fetch import fetched, unpack
 
@@ -37,6 +34,15 @@ def tree(root: Path | None, fetch: Sequence[str], keep: bool = True) -> Iterator
         yield folder
 
 
+def analysed(
+    root: Path | None, quiet: bool, common: dict[str, Any], profile: Profile | None = None
+) -> tuple[Report, Path]:
+    """The report of a tree that is scanned now, with progress on standard error, and where the tree lies."""
+    options = scan_options(root, **common)
+    with display(sys.stderr, quiet) as progress:
+        return pipeline.scan(options, progress, profile), options.root
+
+
 @contextmanager
 def scanned(
     root: Path | None,
@@ -47,10 +53,8 @@ def scanned(
 ) -> Iterator[tuple[Report, Source]]:
     """The report of a tree or of releases, and its code as long as that is there."""
     with tree(root, fetch, keep=not common["no_cache"]) as place:
-        options = scan_options(place, **common)
-        with display(sys.stderr, quiet) as progress:
-            report = pipeline.scan(options, progress, profile)
-        yield report, source_of(options.root)
+        report, lies = analysed(place, quiet, common, profile)
+        yield report, source_of(lies)
 
 
 def named(text: str, quiet: bool, common: dict[str, Any]) -> Report:
@@ -75,26 +79,14 @@ def named(text: str, quiet: bool, common: dict[str, Any]) -> Report:
 
 
 def released(release: str, quiet: bool, common: dict[str, Any]) -> Report:
-    """The report of a release in the index; kept in the cache folder and taken from there the next time."""
-    if common["no_cache"]:
-        with scanned(None, [release], quiet, common) as (report, _):
-            return report
-    asked = json.dumps(
-        [release, {k: v for k, v in common.items() if k != "jobs"}], sort_keys=True, default=str
-    )
-    name = hashlib.blake2b(fingerprint() + asked.encode(), digest_size=16).hexdigest()
-    file = default_folder() / "reports" / f"{name}.json"
-    with contextlib.suppress(OSError, msgspec.MsgspecError):
-        return decode(file.read_bytes())
+    """The report of a release in the index; kept with what other scans found out, and taken from there."""
+    store = None if common["no_cache"] else Cache()
+    asked = {name: value for name, value in common.items() if name != "jobs"}
+    digest = hashlib.blake2b(msgspec.json.encode([release, asked], order="deterministic")).digest()
+    kept: Report | None = store.get("release", [digest]).get(digest) if store is not None else None
+    if kept is not None:
+        return kept
     with scanned(None, [release], quiet, common) as (report, _):
-        _keep(file, encode(report))
+        if store is not None:
+            store.put("release", {digest: report})
         return report
-
-
-def _keep(file: Path, content: bytes) -> None:
-    """Write a file of the cache, whole or not at all; a cache that cannot be written is none."""
-    with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{os.getpid()}")
-        part.write_bytes(content)
-        part.replace(file)

@@ -9,8 +9,16 @@ from typing import Any
 import click
 
 from analyzer.ci.marks import of_scan
-from analyzer.commands.options import common_options
-from analyzer.commands.output import SUFFIXES, TERMINAL, check_destination, destinations, render, write
+from analyzer.commands.options import common_options, fetch_option
+from analyzer.commands.output import (
+    check_destination,
+    format_of,
+    format_option,
+    output_option,
+    render,
+    report_option,
+    write,
+)
 from analyzer.commands.reports import scanned
 from analyzer.commands.settings import given, suppressed
 from analyzer.model import SEVERITIES, Severity
@@ -23,24 +31,11 @@ from analyzer.report.spent import profile_text
 @click.command()
 @click.argument("root", type=click.Path(path_type=Path), required=False)
 @common_options
-@click.option(
-    "--format", "form", type=click.Choice([TERMINAL, *FORMATS]), help="what to write  [default: terminal]"
-)
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), help="where to write it, instead of standard output"
-)
-@click.option(
-    "--report",
-    "reports",
-    callback=destinations(FORMATS),
-    multiple=True,
-    metavar="FORMAT=FILE",
-    help="also write this; repeatable",
-)
+@format_option(FORMATS)
+@output_option
+@report_option(FORMATS)
 @click.option("--fail-on", type=click.Choice(SEVERITIES[:3]), help="exit 1 if a finding is this bad or worse")
-@click.option(
-    "--fetch", multiple=True, metavar="NAME==VERSION", help="scan this wheel instead of ROOT; repeatable"
-)
+@fetch_option
 @click.option("--profile", "profiled", is_flag=True, help="print where the time went to standard error")
 def scan(
     root: Path | None,
@@ -66,7 +61,7 @@ def scan(
     """
     if fetch and given("root"):
         raise click.UsageError("give ROOT or --fetch, not both")
-    main = form or (SUFFIXES.get(output.suffix, TERMINAL) if output else TERMINAL)
+    main = format_of(form, output)
     for _, file in (*reports, *([(main, output)] if output else [])):
         check_destination(file)
     profile = Profile()

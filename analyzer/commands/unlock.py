@@ -9,10 +9,9 @@ from typing import Any
 import click
 import msgspec
 
-from analyzer import scan as pipeline
-from analyzer.commands.options import common_options, scan_options
-from analyzer.commands.output import check_destination, render, saved_report, source_of, write
-from analyzer.console import display
+from analyzer.commands.options import common_options, root_option, saved_option
+from analyzer.commands.output import check_destination, output_option, render, saved_report, source_of, write
+from analyzer.commands.reports import analysed
 from analyzer.judge import unlock as judge
 from analyzer.judge.edits.text import Text
 from analyzer.judge.whatif import advances
@@ -28,22 +27,11 @@ from analyzer.tree.errors import TreeError
 from analyzer.tree.files import UnreadableFileError, read
 from analyzer.tree.packages import site_packages
 
-_FROM = click.option(
-    "--from",
-    "saved",
-    type=click.Path(path_type=Path),
-    metavar="REPORT",
-    help="a JSON report of an earlier scan, instead of a new scan",
-)
-_ROOT = click.option(
-    "--root", type=click.Path(path_type=Path), help="the tree  [default: that of the python on PATH]"
-)
-
 
 @click.command()
 @click.argument("entry")
-@_FROM
-@_ROOT
+@saved_option
+@root_option
 @click.option(
     "--patch",
     "diff",
@@ -90,12 +78,10 @@ def unlock(
 @click.option(
     "--open", "gates", multiple=True, required=True, metavar="GATE", help="id or FILE:LINE; repeatable"
 )
-@_FROM
-@_ROOT
+@saved_option
+@root_option
 @click.option("--format", "form", type=click.Choice(["text", *FORMATS]), default="text", show_default=True)
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), help="where to write it, instead of standard output"
-)
+@output_option
 @common_options
 def whatif(
     gates: tuple[str, ...],
@@ -140,9 +126,7 @@ def _report(
         if missing:
             raise TreeError(f"{place} is not the tree of {saved}: it has no {missing[0]}; give --root")
         return report, place
-    options = scan_options(root, **common)
-    with display(sys.stderr, quiet) as progress:
-        return pipeline.scan(options, progress), options.root
+    return analysed(root, quiet, common)
 
 
 def _gates(report: Report, names: tuple[str, ...]) -> list[Gate]:
