@@ -6,31 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer import archs
-from analyzer.archs import Spelling
 from analyzer.identity import identity
 from analyzer.jit.commands import parse
 from analyzer.model import Effect, Gate, Step, Verdict
 from analyzer.python.trials import AUTO, Compiled, Trial
 
 
-def runs(spelling: Spelling, arch: str) -> bool:
-    """Whether code compiled for a spelling runs on an architecture, by CUDA's rules of compatibility.
-
-    For one GPU (``a``) on that alone, for a family (``f``) on its members, else on equal or higher versions,
-    since code that the driver can compile may be embedded.
-    """
-    profile = archs.find(arch)
-    if spelling.suffix == "a":
-        return spelling.number == profile.number
-    if spelling.suffix == "f":
-        return next((arch in p.family for p in archs.profiles() if p.number == spelling.number), False)
-    return spelling.number <= profile.number
-
-
 def fits(build: Compiled, arch: str) -> bool:
-    """Whether the flags of a build compile anything that runs on an architecture."""
+    """Whether the flags of a build compile anything for an architecture, if only code for its driver."""
     spellings = parse(build.flags).spellings
-    return not spellings or any(runs(spelling, arch) for spelling in spellings)
+    return not spellings or any(spelling.compiles_on(archs.find(arch)) for spelling in spellings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from analyzer import model
 from analyzer.scan import ScanOptions, scan
 from tests.cases import measure
-from tests.cases.records import EFFECTS, Case, Release, rows
+from tests.cases.records import Case, Release, fault, rows
 from tests.cases.runner import judge
 
 LAYERS = ("cuda_guard", "host_cpp_check", "isa", "isa_illegal")
@@ -41,18 +41,7 @@ def cases() -> Iterator[Case]:
             )
     for row in rows("dev-bugs.jsonl"):
         if row.get("layer") in LAYERS:
-            yield Case(
-                name=row["id"],
-                release=Release(row["package"], row["version_with_fault"]),
-                target=f"sm_{row['arch']}",
-                layer=row["layer"],
-                form=row["effect"],
-                file=row["file"],
-                line=row["line"],
-                code=row["code"],
-                wanted="report",
-                effects=EFFECTS[row["effect"]],
-            )
+            yield fault(row)
 
 
 def told(release: Release, target: str, jobs: int) -> measure.Told:

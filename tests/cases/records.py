@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,16 +98,21 @@ def _faults() -> Iterator[Case]:
     for row in rows("dev-bugs.jsonl"):
         if not row["file"].endswith(".py") or row.get("layer") not in (*LAYERS, *FURTHER):
             continue
-        yield Case(
-            name=row["id"],
-            release=Release(row["package"], row["version_with_fault"]),
-            target=f"sm_{row['arch']}",
-            layer=row["layer"],
-            form=row["effect"],
-            file=row["file"],
-            line=row["line"],
-            code=row["code"],
-            wanted="report",
-            effects=EFFECTS[row["effect"]],
-            silent=row["effect"] == "silently_degraded",
-        )
+        yield fault(row)
+
+
+def fault(row: Mapping[str, Any]) -> Case:
+    """A reported fault, with the effects that its word stands for."""
+    return Case(
+        name=row["id"],
+        release=Release(row["package"], row["version_with_fault"]),
+        target=f"sm_{row['arch']}",
+        layer=row["layer"],
+        form=row["effect"],
+        file=row["file"],
+        line=row["line"],
+        code=row["code"],
+        wanted="report",
+        effects=EFFECTS[row["effect"]],
+        silent=row["effect"] == "silently_degraded",
+    )
