@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import get_args
 
 from analyzer.judge.edits import gate as edits
@@ -120,8 +120,15 @@ class Page:
         self.by_severity = tally.by_severity(report)
         self.by_layer = tally.by_layer(report)
         self.code = Code(report, source)
-        self._source = source
         self._predicates = Predicates(report)
+
+        @cache
+        def text(file: str) -> str | None:
+            """The text of a scanned file, if it can be had."""
+            lines = source(file)
+            return "".join(f"{line}\n" for line in lines) if lines is not None else None
+
+        self._text = text
 
     # Gates
 
@@ -162,11 +169,6 @@ class Page:
             return None
         diff = patch([planned], self._text)
         return Opening(planned.what, diff if len(diff) <= _LONGEST_DIFF else "")
-
-    def _text(self, file: str) -> str | None:
-        """The text of a scanned file, if it can be had."""
-        lines = self._source(file)
-        return "".join(f"{line}\n" for line in lines) if lines is not None else None
 
     @cached_property
     def ways(self) -> dict[str, list[Path]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
 from typing import TypeGuard
 
 from analyzer.judge.edits.predicates import Predicates, bound, module_of
@@ -30,10 +32,35 @@ def edit(gate: Gate, predicates: Predicates, text: Text) -> Planned:
     if content is None:
         raise NoEditError(f"{gate.file} is not at hand")
     try:
-        tree = ast.parse(content)
+        syntax = _syntax(content)
     except (SyntaxError, ValueError) as error:
         raise NoEditError(f"{gate.file} cannot be parsed") from error
-    return _Editor(gate, predicates, text, content, tree).run()
+    return _Editor(gate, predicates, text, content, syntax).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Syntax:
+    """One file: its nodes, breadth first; its imports by the name that they bind; where its lines begin."""
+
+    tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+    imports: Mapping[str, tuple[ast.ImportFrom, ...]]
+    starts: tuple[int, ...]
+    encoded: tuple[bytes, ...]
+
+
+@lru_cache(maxsize=16)  # the gates of a file come one after the other
+def _syntax(content: str) -> _Syntax:
+    tree = ast.parse(content)
+    nodes = tuple(ast.walk(tree))
+    imports: dict[str, tuple[ast.ImportFrom, ...]] = {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            for name in dict.fromkeys(alias.asname or alias.name for alias in node.names):
+                imports[name] = (*imports.get(name, ()), node)
+    lines = content.splitlines(keepends=True)
+    starts = tuple(accumulate(map(len, lines), initial=0))
+    return _Syntax(tree, nodes, imports, starts, tuple(line.encode() for line in lines))
 
 
 @dataclass(slots=True)
@@ -42,17 +69,9 @@ class _Editor:
     predicates: Predicates
     text: Text
     content: str
-    tree: ast.Module
-    lines: list[int] = field(init=False)
-    encoded: list[bytes] = field(init=False)
+    syntax: _Syntax
     extra: list[Splice] = field(default_factory=list)
     depth: int = 0
-
-    def __post_init__(self) -> None:
-        self.lines = [0]
-        for line in self.content.splitlines(keepends=True):
-            self.lines.append(self.lines[-1] + len(line))
-        self.encoded = [line.encode() for line in self.content.splitlines(keepends=True)]
 
     def run(self) -> Planned:
         node = self._node()
@@ -73,7 +92,8 @@ class _Editor:
 
     def _offset(self, line: int, column: int) -> int:
         """From CPython's line and byte column to an offset in characters."""
-        return self.lines[line - 1] + len(self.encoded[line - 1][:column].decode(errors="replace"))
+        syntax = self.syntax
+        return syntax.starts[line - 1] + len(syntax.encoded[line - 1][:column].decode(errors="replace"))
 
     def _start(self, node: ast.expr | ast.stmt | ast.keyword | ast.alias) -> int:
         return self._offset(node.lineno, node.col_offset)
@@ -89,7 +109,7 @@ class _Editor:
     def _node(self) -> ast.expr | ast.keyword:
         """The expression of the gate: at its place, with its normal form."""
         best: ast.expr | ast.keyword | None = None
-        for node in ast.walk(self.tree):
+        for node in self.syntax.nodes:
             if not isinstance(node, (ast.expr, ast.keyword)):
                 continue
             if node.lineno != self.gate.line or node.col_offset != self.gate.column - 1:
@@ -134,7 +154,7 @@ class _Editor:
     def _function(self) -> Function | None:
         """The innermost function around the gate."""
         found: Function | None = None
-        for node in ast.walk(self.tree):
+        for node in self.syntax.nodes:
             if not isinstance(node, Function):
                 continue
             around = node.lineno <= self.gate.line <= (node.end_lineno or 0)
@@ -173,10 +193,9 @@ class _Editor:
         package = module_of(self.gate.file).split(".")
         if not self.gate.file.endswith("/__init__.py"):
             package = package[:-1]
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.ImportFrom) and any((a.asname or a.name) == name for a in node.names):
-                base = package[: len(package) - node.level + 1] if node.level else []
-                yield ".".join([*base, *([node.module] if node.module else [])]), node
+        for node in self.syntax.imports.get(name, ()):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            yield ".".join([*base, *([node.module] if node.module else [])]), node
 
     # Edits.
 
@@ -300,7 +319,7 @@ class _Editor:
         if isinstance(node, ast.Name):
             scope = self._function()
             values = bound(scope, node.id) if scope is not None else []
-            values = values or bound(self.tree, node.id)
+            values = values or bound(self.syntax.tree, node.id)
             if len(values) == 1 and values[0] is not None:
                 return self._widen(values[0])
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
@@ -321,7 +340,7 @@ class _Editor:
     def _resolved(self, node: ast.expr) -> object:
         value = _constant(node)
         if value is None and isinstance(node, ast.Name):
-            values = bound(self.tree, node.id)
+            values = bound(self.syntax.tree, node.id)
             if len(values) == 1 and values[0] is not None:
                 return _constant(values[0])
         return value
@@ -354,7 +373,7 @@ class _Editor:
 
     def _stands_alone(self, node: ast.expr) -> bool:
         """Whether the expression is the whole condition of a statement."""
-        for other in ast.walk(self.tree):
+        for other in self.syntax.nodes:
             if isinstance(other, (ast.If, ast.While, ast.Assert)) and other.test is node:
                 return True
             if isinstance(other, (ast.Return, ast.Assign)) and other.value is node:
@@ -405,7 +424,7 @@ class _Editor:
 
     def _variable(self, name: str) -> str | None:
         """A variable of the module like this one, for the predicate that names the target."""
-        for statement in self.tree.body:
+        for statement in self.syntax.tree.body:
             if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                 continue
             variable = statement.targets[0]
@@ -420,7 +439,7 @@ class _Editor:
                     continue
                 function = sibling.name.rpartition(".")[2]
                 new = name.replace(call.id, function) if call.id in name else f"_{function}"
-                if not bound(self.tree, new):
+                if not bound(self.syntax.tree, new):
                     value = self._source(statement.value)
                     at = self._start(call) - self._start(statement.value)
                     value = value[:at] + function + value[at + len(call.id) :]
@@ -446,7 +465,7 @@ class _Editor:
                 self.extra.append(Splice(self.gate.file, end, end, line))
                 return
             end = self._end(alias)
-            own_line = self.content[self.lines[alias.lineno - 1] : self._start(alias)].isspace()
+            own_line = self.content[self.syntax.starts[alias.lineno - 1] : self._start(alias)].isspace()
             joint = f",{self._newline()}{' ' * alias.col_offset}" if own_line else ", "
             self.extra.append(Splice(self.gate.file, end, end, f"{joint}{name}"))
             return
