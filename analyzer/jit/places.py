@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from analyzer.model import Build
 from analyzer.python import contracts
@@ -16,7 +17,7 @@ def flag_place(build: Build, source: bytes) -> tuple[int, int, int, str]:
     call that makes the build; where no such call is found, the function's own place.
     """
     try:
-        tree = ast.parse(source)
+        tree = _parsed(source)
     except (SyntaxError, ValueError):
         return build.line, build.line, 1, build.name
     name = build.function.rpartition(".")[2]
@@ -29,6 +30,11 @@ def flag_place(build: Build, source: bytes) -> tuple[int, int, int, str]:
         line, _, column, text = _place(source, calls[-1].func)
         return line, calls[-1].end_lineno or line, column, text
     return build.line, build.line, 1, build.name
+
+
+@lru_cache(maxsize=16)  # the builds of a file come one after the other
+def _parsed(source: bytes) -> ast.Module:
+    return ast.parse(source)
 
 
 def _functions(tree: ast.AST, name: str) -> Iterator[ast.AST]:
