@@ -124,7 +124,8 @@ def sentence(gate: Gate, target: str) -> Phrase:
 
 def _raises(gate: Gate, target: str) -> Phrase:
     if gate.message:
-        return (f"{target} is refused in ", *where(gate), ": “", one_line(gate.message, 200), "”")
+        what = "is let in and stopped in" if gate.verdict.get(target) == "admit" else "is refused in"
+        return (f"{target} {what} ", *where(gate), ": “", one_line(gate.message, 200), "”")
     return (f"{target} runs into an error in ", *where(gate), ".")
 
 

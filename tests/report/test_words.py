@@ -40,6 +40,11 @@ def test_who_does_not_pass_and_loses_nothing_is_not_said_to_be_treated_alike() -
     )
 
 
+def test_who_passes_into_an_error_is_not_said_to_be_refused() -> None:
+    gate = msgspec.structs.replace(sample.JIT_GATE, verdict=dict.fromkeys(sample.ARCHS, "admit"))
+    assert say(gate).startswith("sm_120 is let in and stopped in `reduce_module`: “")
+
+
 def test_sentences_name_what_the_gate_knows() -> None:
     assert say(sample.JIT_GATE) == f"sm_120 is refused in `reduce_module`: “RuntimeError: {sample.MESSAGE}”"
     assert say(sample.FUSE_GATE) == (
