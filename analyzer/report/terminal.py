@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.model import SEVERITIES, Gate, Path, Report, Severity
+from analyzer.model import SEVERITIES, Gate, Notice, Path, Report, Severity
 from analyzer.report import tally, words
 from analyzer.report.screen import SEVERITY_STYLE, Screen, phrase, text
 from analyzer.report.source import elide, elide_start, one_line
@@ -33,6 +33,7 @@ def _parts(report: Report, screen: Screen, limit: int) -> Iterator[RenderableTyp
     yield from _findings(report, screen, limit)
     yield ""
     yield from _coverage(report)
+    yield from _notices(report.notices[1:])
     if report.findings:
         yield ""
         yield Text("Why, for one of them: smgate explain FILE:LINE", "dim")
@@ -47,10 +48,14 @@ def _head(report: Report) -> Iterator[Text]:
     title.append(f" against {words.listed(report.references)}, CUDA {target.cuda}")
     yield title
     yield text(" · ".join(f"{i.package} {i.version}" for i in report.inputs) or "no package", "dim")
-    for notice in report.notices:
-        yield Text.assemble(("! ", "yellow"), text(notice.what, "yellow"))
+    yield from _notices(report.notices[:1])
     yield Text("")
     yield text(words.headline(report), "bold")
+
+
+def _notices(notices: Sequence[Notice]) -> Iterator[Text]:
+    for notice in notices:
+        yield Text.assemble(("! ", "yellow"), text(notice.what, "yellow"))
 
 
 def _counts(report: Report) -> Table:

@@ -203,3 +203,11 @@ def test_elide() -> None:
     assert elide("abcdefghij", 5) == "ab…ij"
     assert elide_start("abcdefghij", 5) == "…ghij"
     assert elide("abc", 5) == elide_start("abc", 5) == "abc"
+
+
+def test_of_many_notices_the_first_alone_stands_before_the_headline() -> None:
+    notices = tuple(sample.Notice(f"notice number {n}", ("servekit",)) for n in range(3))
+    lines = terminal.summary(msgspec.structs.replace(sample.REPORT, notices=notices)).splitlines()
+    headline = next(n for n, line in enumerate(lines) if line.startswith("sm_120 loses"))
+    assert lines.index("! notice number 0") < headline
+    assert all(lines.index(f"! notice number {n}") > headline for n in (1, 2))
