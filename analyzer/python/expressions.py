@@ -113,7 +113,7 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     if isinstance(data, Class):
         found_in = find_in_class(m, data, name)
         if found_in is not None:
-            return bind_class(m, found_in, value)
+            return _replaced(m, data, name, found_in, value) or bind_class(m, found_in, value)
         if name in ("__name__", "__qualname__"):
             return Value(data.qualname.rpartition(".")[2])
         if name == "__members__" and is_enum(m, data):
@@ -241,8 +241,9 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
                 return result
             return inner.function
         if isinstance(inner, Function):
-            if data.symbolic and _abstract(inner):
-                return Value(Free(f"what the class of the object makes of {name}"))
+            if data.symbolic and _abstract(m, inner):
+                made = [Value(Bound(other, value)) for _, other in _overrides(m, data.of, name)]
+                return join(made) if made else Value(Free(f"what the class of the object makes of {name}"))
             return Value(Bound(found, value), found.source)
         if isinstance(inner, Builtin):
             return found
@@ -274,12 +275,62 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
     raise Raised("AttributeError", f"{data.of.qualname!r} object has no attribute {name!r}", site)
 
 
-def _abstract(function: Function) -> bool:
-    """Whether a method is there to be replaced: an object that is given has another."""
-    return any(
-        ast.unparse(decorator).rpartition(".")[2] == "abstractmethod"
-        for decorator in getattr(function.node, "decorator_list", ())
+def _replaced(m: Machine, of: Class, name: str, found: Value, value: Value) -> Value | None:
+    """What a class that is only derived from makes of a name: that of the classes that derive from it."""
+    inner = found.data.function.data if isinstance(found.data, Accessor) else found.data
+    if not isinstance(inner, Function) or not _abstract(m, inner):
+        return None
+    made = [bind_class(m, other, Value(derived)) for derived, other in _overrides(m, of, name)]
+    return (
+        join(made)
+        if made
+        else Value(Free(f"what a class that derives from it makes of {name}"), value.source)
     )
+
+
+def _abstract(m: Machine, function: Function) -> bool:
+    """Whether a method is there to be replaced: an object that is given has another."""
+    known: bool | None = function.node.__dict__.get("abstract")
+    if known is None:
+        marked = any(
+            ast.unparse(decorator).rpartition(".")[2] == "abstractmethod"
+            for decorator in getattr(function.node, "decorator_list", ())
+        )
+        known = function.node.__dict__["abstract"] = marked or _only_refuses(m, function)
+    return known
+
+
+def _only_refuses(m: Machine, function: Function) -> bool:
+    """Whether a function does nothing but raise NotImplementedError."""
+    if isinstance(function.node, ast.Lambda) or function.owner is None:
+        return False
+    body = [node for node in m.body(function) if not _is_text(node)]
+    if len(body) != 1 or not isinstance(body[0], ast.Raise):
+        return False
+    error = body[0].exc
+    named = error.func if isinstance(error, ast.Call) else error
+    return isinstance(named, ast.Name) and named.id == "NotImplementedError"
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _overrides(m: Machine, of: Class, name: str) -> list[tuple[Class, Value]]:
+    """What classes beside a class, in its module, that derive from it put in place of a name."""
+    state = m.modules.get(of.module)
+    found: list[tuple[Class, Value]] = []
+    for value in state.names.values() if state is not None else ():
+        derived = value.data
+        if (
+            isinstance(derived, Class)
+            and derived is not of
+            and any(each is of for each in linear(m, derived))
+        ):
+            other = find_in_class(m, derived, name)
+            if other is not None and other is not find_in_class(m, of, name):
+                found.append((derived, other))
+    return found
 
 
 def find_in_class(m: Machine, of: Class, name: str, skip: Class | None = None) -> Value | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from analyzer.python import expressions, stores
+from analyzer.python import expressions, singletons, stores
 from analyzer.python.modules import ROOT, absolute_name
 from analyzer.python.syntax import Broken
 from analyzer.python.values import (
@@ -49,6 +49,9 @@ def run_module(m: Machine, state: ModuleState) -> None:
         if value is not None and not isinstance(value.data, Lazy):
             state.names[name] = join([value, Value(Free("a function sets it later"))])
     _loosen_settings(m, state)
+    seen: set[int] = set()
+    for value in list(state.names.values()):
+        singletons.loosen(m, value, seen)
 
 
 def _loosen_settings(m: Machine, state: ModuleState) -> None:

@@ -47,6 +47,9 @@ REST = "rest"
 """What a control node says of statements that hang on a decision and are left by ``return`` alone.
 
 Local names that they bind owe nothing to it for those inside: nobody sees them elsewhere."""
+#: Values of which it is kept which one it may be; the same for what can be called: a table of ways to go.
+_OPTIONS = 6
+_WAYS = 32
 
 
 class Provenance:
@@ -484,8 +487,11 @@ def lift(data: Any, source: Provenance | None = None, depth: int = 0) -> Value:
     return Value(data, source)
 
 
-def join(values: list[Value], limit: int = 6) -> Value:
-    """A value that is one of these, which of them being free."""
+def join(values: list[Value]) -> Value:
+    """A value that is one of these, which of them being free; of many, nothing is known.
+
+    More of them are kept apart where each is something to call: a table of ways to go.
+    """
     options: list[Value] = []
     unknown: Value | None = None
     for value in values:
@@ -500,9 +506,14 @@ def join(values: list[Value], limit: int = 6) -> Value:
         return Value(unknown.data, source)
     if len(options) == 1:
         return options[0].derived(source)
-    if not options or len(options) > limit:
+    if not options or len(options) > _OPTIONS and (len(options) > _WAYS or not all(map(_callable, options))):
         return Value(Free("one of many values"), source)
     return Value(Choice(tuple(options)), source)
+
+
+def _callable(value: Value) -> bool:
+    """Whether it can be called, or says that there is nothing to call."""
+    return value.data is None or isinstance(value.data, (Function, Class, Bound, Partial))
 
 
 def same(left: Value, right: Value) -> bool:
