@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from analyzer.python import contracts, device, expressions, stores
 from analyzer.python.flow import Outcome
 from analyzer.python.values import (
+    NAMED,
     Accessor,
     Bound,
     Builtin,
@@ -341,9 +342,12 @@ def _marked(value: Value, node: ast.expr, keyword: ast.keyword | None, frame: Fr
     data = value.data
     if value.tainted or not (is_constant(data) or isinstance(data, (tuple, List, Set, Dict))) or data is None:
         return value
-    if value.source is not None and any(n.kind is Origin.ARGUMENT for n in value.source.walk()):
-        return value
-    parents = (value.source,) if value.source is not None else ()
+    source = value.source
+    if source is not None and any(n.kind is Origin.ARGUMENT for n in source.walk()):
+        if source.kind is not Origin.ARGUMENT or source.what != NAMED:
+            return value
+        source = None  # a list that several may be given: each is told where it is given
+    parents = (source,) if source is not None else ()
     written = keyword if keyword is not None else node
     return Value(
         data, Provenance(Origin.ARGUMENT, parents, frame.site(written), key=number, written=(written, frame))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from analyzer import archs, data
 from analyzer.archs import Spelling
 from analyzer.model import Effect, Gate, Step, Verdict
-from analyzer.python.values import Site
+from analyzer.python.values import List, Set, Site, Value
 
+_NAME = re.compile(r"(?:sm_?|compute_)?(\d{2,3}|\d{1,2}\.\d)[af]?")
 _ITEM = re.compile(r"(\d+\.\d[af]?|\d{2,3}[af]?)(\+PTX|-real|-virtual)?\Z")
 
 
@@ -30,6 +31,36 @@ class ArchList:
 def variables() -> frozenset[str]:
     """The names of variables that list the architectures of a build."""
     return frozenset(data.table("contracts")["arch_lists"]["variables"])
+
+
+def names_architectures(data: tuple[Value, ...] | List | Set) -> bool:
+    """Whether all that a container holds are names, numbers or capabilities of architectures."""
+    if isinstance(data, tuple):
+        items: Iterable[Value] = data
+    elif data.open:
+        return False
+    else:
+        items = data.items.values() if isinstance(data, Set) else data.items
+    found = [_named(item.data) for item in items]
+    return bool(found) and all(found)
+
+
+def _named(item: object) -> bool:
+    numbers, capabilities = _numbers()
+    if isinstance(item, tuple) and len(item) == 2:
+        return tuple(part.data if isinstance(part, Value) else part for part in item) in capabilities
+    if isinstance(item, str):
+        match = _NAME.fullmatch(item)
+        return match is not None and int(match.group(1).replace(".", "")) in numbers
+    return isinstance(item, int) and not isinstance(item, bool) and item in numbers
+
+
+@cache
+def _numbers() -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
+    """Compute capabilities as one number and majors; as pairs."""
+    known = archs.profiles()
+    numbers = {arch.major * 10 + arch.minor for arch in known} | {arch.major for arch in known}
+    return frozenset(numbers), frozenset((arch.major, arch.minor) for arch in known)
 
 
 def parse(text: str) -> list[tuple[Spelling, bool, bool]] | None:

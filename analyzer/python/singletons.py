@@ -1,4 +1,4 @@
-"""What methods set later in the objects that modules make: a setting that is published, a table that fills."""
+"""What methods set later in the objects that modules make: settings are published, tables fill."""
 
 from __future__ import annotations
 
@@ -14,20 +14,8 @@ if TYPE_CHECKING:
 #: Methods that run while an object is made: what they set is there when others look.
 _MAKING = frozenset(["__init__", "__new__", "__post_init__", "__set_name__"])
 #: Methods of containers that change them.
-_CHANGING = frozenset(
-    [
-        "add",
-        "append",
-        "appendleft",
-        "clear",
-        "discard",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "setdefault",
-        "update",
-    ]
+_CHANGING = frozenset(["add", "append", "appendleft", "clear", "discard", "extend", "insert"]).union(
+    ["pop", "remove", "setdefault", "update"]
 )
 #: Objects in objects are followed so deep.
 _DEEP = 3
@@ -83,22 +71,25 @@ def _set_in(m: Machine, of: Class) -> tuple[frozenset[str], frozenset[str]]:
         looked_at: set[str] = set()
         here: set[str] = set()
         for inner in (node for statement in body_of(method) for node in ast.walk(statement)):
-            if (
-                isinstance(inner, ast.Attribute)
-                and _is_own(inner, first)
-                and isinstance(inner.ctx, ast.Store)
-            ):
-                here.add(inner.attr)
-            elif isinstance(inner, ast.Subscript) and not isinstance(inner.ctx, ast.Load):
-                if _is_own(inner.value, first):
-                    changed.add(inner.value.attr)
-            elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
-                if inner.func.attr in _CHANGING and _is_own(inner.func.value, first):
-                    changed.add(inner.func.value.attr)
-            elif isinstance(inner, (ast.If, ast.IfExp)):
+            if isinstance(inner, (ast.If, ast.IfExp)):
                 looked_at |= _asked(inner.test, first)
+            elif _is_own(inner, first) and isinstance(inner.ctx, ast.Store):
+                here.add(inner.attr)
+            else:
+                changed |= _changed(inner, first)
         bound |= here - looked_at
     return frozenset(bound), frozenset(changed)
+
+
+def _changed(node: ast.AST, first: str) -> set[str]:
+    """The attribute whose content an item that is set, or a method that is called, changes."""
+    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        owner: ast.AST = node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+        owner = node.func.value
+    else:
+        return set()
+    return {owner.attr} if _is_own(owner, first) else set()
 
 
 def _asked(test: ast.expr, first: str) -> set[str]:
@@ -110,6 +101,6 @@ def _asked(test: ast.expr, first: str) -> set[str]:
     return {test.attr} if _is_own(test, first) else set()
 
 
-def _is_own(node: ast.expr, first: str) -> TypeGuard[ast.Attribute]:
+def _is_own(node: ast.AST, first: str) -> TypeGuard[ast.Attribute]:
     """Whether it is an attribute of the object that a method was called on."""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == first

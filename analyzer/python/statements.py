@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from analyzer.python import expressions, flow, imports, stores
+from analyzer.python import expressions, flow, imports, lists, stores
 from analyzer.python.flow import Outcome
 from analyzer.python.heap import loosen
 from analyzer.python.values import (
+    NAMED,
     Bound,
     Choice,
     Dict,
@@ -67,21 +68,27 @@ def _assign(m: Machine, node: ast.Assign, frame: Frame) -> None:
     value = m.place(value, frame.site(node), _targets(node))
     if isinstance(value.data, Partial) and value.data.bound is None:
         value.data.bound = frame.site(node)
-    if frame.owner is not None and frame.function is None:
-        value = _written(value, node, frame)
-    elif value.tainted and not frame.is_module:
+    value = _written(value, node, frame)
+    if value.tainted and not frame.is_module and not (frame.owner is not None and frame.function is None):
         m.recorder.bound(m, frame, node, value)
     for target in node.targets:
         stores.assign(m, target, value, frame)
 
 
 def _written(value: Value, node: ast.Assign | ast.AnnAssign, frame: Frame) -> Value:
-    """A container of constants in a class body is known by where it stands: it may list architectures."""
+    """A container of constants that gets a name is known by where it stands: it may list architectures.
+
+    Elsewhere than in a class, where it only can be meant for others, if what it holds looks like them.
+    """
     data = value.data
     if value.source is not None or not isinstance(data, (tuple, List, Set)):
         return value
+    in_class = frame.owner is not None and frame.function is None
+    if not in_class and not lists.names_architectures(data):
+        return value
     site = frame.site(node)
-    return Value(data, Provenance(Origin.ARGUMENT, (), site, key=site, written=(node, frame)))
+    what = "" if in_class else NAMED
+    return Value(data, Provenance(Origin.ARGUMENT, (), site, what, key=site, written=(node, frame)))
 
 
 @lru_cache(maxsize=4096)
@@ -91,9 +98,7 @@ def _targets(node: ast.Assign) -> str:
 
 def _annotated(m: Machine, node: ast.AnnAssign, frame: Frame) -> None:
     if node.value is not None:
-        value = m.evaluate(node.value, frame)
-        if frame.owner is not None and frame.function is None:
-            value = _written(value, node, frame)
+        value = _written(m.evaluate(node.value, frame), node, frame)
         stores.assign(m, node.target, m.place(value, frame.site(node), ""), frame)
 
 

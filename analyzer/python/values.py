@@ -47,6 +47,8 @@ REST = "rest"
 """What a control node says of statements that hang on a decision and are left by ``return`` alone.
 
 Local names that they bind owe nothing to it for those inside: nobody sees them elsewhere."""
+NAMED = "named"
+"""What the provenance of a list of architectures says that has a name in a function or module."""
 #: Values of which it is kept which one it may be; the same for what can be called: a table of ways to go.
 _OPTIONS = 6
 _WAYS = 32
@@ -506,7 +508,8 @@ def join(values: list[Value]) -> Value:
         return Value(unknown.data, source)
     if len(options) == 1:
         return options[0].derived(source)
-    if not options or len(options) > _OPTIONS and (len(options) > _WAYS or not all(map(_callable, options))):
+    most = _WAYS if all(map(_callable, options)) else _OPTIONS
+    if not options or len(options) > most:
         return Value(Free("one of many values"), source)
     return Value(Choice(tuple(options)), source)
 

@@ -1,5 +1,7 @@
 """Objects that a module makes and functions complete: settings that are published, resolvers in a table."""
 
+from typing import ClassVar
+
 import torch
 
 
@@ -65,7 +67,7 @@ class Plain(Resolver):
 
 class Sparse(Resolver):
     name = "sparse"
-    capabilities = {(9, 0), (10, 0)}  # gate: runtime raises | admit 9.0 10.0 | says sparse attention needs 9.0 or 10.0
+    capabilities: ClassVar = {(9, 0), (10, 0)}  # gate: runtime raises | admit 9.0 10.0 | says sparse attention needs 9.0 or 10.0
 
     @classmethod
     def resolve(cls, platform):
