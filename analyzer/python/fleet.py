@@ -23,8 +23,8 @@ from analyzer.python.survey import Defined, Interest, Survey
 #: The evaluator follows calls and nested syntax by recursion.
 RECURSION = 20_000
 
-Names = tuple[frozenset[str], frozenset[str], frozenset[str]]
-"""Names that lead to answers, to builds, to callers of builds."""
+Names = tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]
+"""Names that lead to answers, attributes that hold them, names that lead to builds, to callers of builds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _run(
     first = list(dict.fromkeys([target, *references[-1:]]))
     total = len(first) + len(names)
     steps = itertools.count(1)
-    known: Names = (frozenset(), frozenset(), frozenset())
+    known: Names = (frozenset(), frozenset(), frozenset(), frozenset())
     chosen: frozenset[Defined] = frozenset()
     unfinished: frozenset[Defined] = frozenset()
     for (arch,), (found, telling, cut) in workers.each(_explore, [(arch,) for arch in first]):
@@ -121,7 +121,7 @@ def _run(
         for result in surveyed.values():
             known = _union(known, result.names)
         # A name that another reference brought up may have been passed over here.
-        pending = [arch for arch in references if surveyed[arch].names[:2] != known[:2]]
+        pending = [arch for arch in references if surveyed[arch].names[:3] != known[:3]]
     chosen = chosen.union(*(result.telling for result in surveyed.values()))
     others = [arch for arch in names if arch not in surveyed]
     # What is given up on the target is told even if no decision was seen before that.
@@ -133,7 +133,7 @@ def _run(
 
 
 def _union(left: Names, right: Names) -> Names:
-    return left[0] | right[0], left[1] | right[1], left[2] | right[2]
+    return left[0] | right[0], left[1] | right[1], left[2] | right[2], left[3] | right[3]
 
 
 class _Workers:
@@ -185,15 +185,21 @@ def _seconds(work: Survey) -> dict[str, float]:
 
 
 def _names(interest: Interest) -> Names:
-    return frozenset(interest.names), frozenset(interest.builders), frozenset(interest.callers)
+    return (
+        frozenset(interest.names),
+        frozenset(interest.attributes),
+        frozenset(interest.builders),
+        frozenset(interest.callers),
+    )
 
 
 def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Surveyed:
     """Survey one architecture; ``chosen``: in these functions alone."""
     work, interest = _new(arch)
     interest.names |= names[0]
-    interest.builders |= names[1]
-    interest.callers |= names[2]
+    interest.attributes |= names[1]
+    interest.builders |= names[2]
+    interest.callers |= names[3]
     if chosen is None:
         survey.run(work, interest)
     else:

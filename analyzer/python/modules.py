@@ -178,6 +178,20 @@ class ModuleIndex:
                     found.add(name)
         return frozenset(name.decode("ascii", "replace") for name in found)
 
+    def bound_outside(self, name: str) -> frozenset[str]:
+        """The names that a module's own statements import from packages outside the tree."""
+        source = self.find(name)
+        found: set[str] = set()
+        for node in source.parsed.module.body if source is not None else ():
+            if isinstance(node, ast.Import):
+                named = [(item.name, item.asname or item.name.partition(".")[0]) for item in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                named = [(node.module, item.asname or item.name) for item in node.names]
+            else:
+                continue
+            found.update(bound for module, bound in named if self.find(module.partition(".")[0]) is None)
+        return frozenset(found)
+
     def path(self, name: str) -> str:
         """The file of a module."""
         source = self.find(name)

@@ -17,6 +17,7 @@ from analyzer.python.values import (
     Lazy,
     List,
     Module,
+    Origin,
     Raised,
     Scope,
     Set,
@@ -47,9 +48,7 @@ def assign(m: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
         _unpack(m, target, value, frame)
     elif isinstance(target, ast.Attribute):
         owner = m.evaluate(target.value, frame)
-        source = value.source
-        answers = source is not None and source.door and not isinstance(value.data, Free)
-        if answers and source is not None and (source.direct or isinstance(value.data, bool)):
+        if _answers(value):
             m.recorder.stored(target.attr)
         attribute(m, owner, target.attr, m.place(m.under_control(value), frame.site(target), ""))
     elif isinstance(target, ast.Subscript):
@@ -60,6 +59,19 @@ def assign(m: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
             m.recorder.listed(m, frame, key.data, value.data, frame.site(target))
     elif isinstance(target, ast.Starred):
         assign(m, target.value, value, frame)
+
+
+def _answers(value: Value) -> bool:
+    """Whether an attribute that holds a value is worth following: it answers, or a decision made it a flag.
+
+    What is unknown because a decision was not understood only hangs on that decision, which is told.
+    """
+    source = value.source
+    if source is None or not source.door or isinstance(value.data, Free):
+        return False
+    if isinstance(value.data, Unknown):
+        return any(node.kind is Origin.DOOR for node in source.walk(through_gates=False))
+    return source.direct or isinstance(value.data, bool)
 
 
 def name(m: Machine, frame: Frame, text: str, value: Value) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from typing import Literal
 
 from analyzer.python import calls, contracts, device, flow, lists, tiles
 from analyzer.python.machine import STEPS, Budget, Frame, Machine
@@ -78,6 +79,8 @@ class Interest:
     words: Mapping[str, frozenset[str]]
     natives: Natives = field(default_factory=Natives)
     names: set[str] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)
+    """Names of attributes that hold an answer: read with a dot, or named in a string."""
     builders: set[str] = field(default_factory=set)
     callers: set[str] = field(default_factory=set)
     """Names of functions that lead to a build: walked for the ways to it."""
@@ -89,8 +92,10 @@ class Interest:
     def __post_init__(self) -> None:
         self.modules = {source.file: name for name, source in self.index.sources.items()}
         self.where: dict[str, list[str]] = {}
-        self.found: dict[tuple[str, frozenset[str]], list[int]] = {}
-        """Lines of a file on which these names stand."""
+        self.found: dict[tuple[str, frozenset[str], frozenset[str]], list[int]] = {}
+        """Lines of a file on which these names stand, and these attributes are read."""
+        self.strange: dict[str, frozenset[bytes]] = {}
+        """By file, the names under which it imports what is not in the tree."""
         for file in sorted(self.words):
             for word in self.words[file]:
                 self.where.setdefault(word, []).append(file)
@@ -110,20 +115,25 @@ class Interest:
         """The names from which every survey sets out; what depends on the tree alone is shared."""
         new = copy(self)
         new.names, new.builders, new.callers = set(device.words()), set(contracts.build_words()), set()
+        new.attributes = set()
         new.local, new.common = {file: set(names) for file, names in self.calling.items()}, {}
         return new
 
-    def add(self, name: str, builder: bool = False) -> bool:
+    def add(self, name: str, group: Literal["names", "attributes", "builders"] = "names") -> bool:
         """Follow a name from now on; False if it was known or is too common."""
-        group = self.builders if builder else self.names
-        if name in group or len(name) < 3 or name.startswith("__"):
+        known: set[str] = getattr(self, group)
+        if name in known or len(name) < 3 or name.startswith("__"):
             return False
         count = len(self.where.get(name, ()))
         if count > COMMON:
             self.common[name] = count
             return False
-        group.add(name)
+        known.add(name)
         return True
+
+    def answers(self, name: str) -> bool:
+        """Whether a function of that name may give an answer of the device."""
+        return name in self.names or name in self.attributes
 
     def add_caller(self, name: str, file: str) -> None:
         """Look for callers of a function that leads to a build.
@@ -149,7 +159,7 @@ class Interest:
     @property
     def every(self) -> set[str]:
         """All names that are followed."""
-        return self.names | self.builders | self.callers
+        return self.names | self.attributes | self.builders | self.callers
 
     def files(self) -> list[str]:
         """The files that hold any name of interest, in order."""
@@ -163,24 +173,47 @@ class Interest:
         present = self.wanted(file)
         if not present:
             return []
-        key = file, frozenset(present)
+        anywhere = self.names | self.builders | self.callers | self.local.get(file, set())
+        key = file, frozenset(present & anywhere), frozenset(present - anywhere)
         if key not in self.found:
-            self.found[key] = self._lines(file, present)
+            self.found[key] = self._lines(*key)
         return self.found[key]
 
-    def _lines(self, file: str, present: set[str]) -> list[int]:
-        pattern = re.compile(rb"\b(?:" + b"|".join(sorted(re.escape(n.encode()) for n in present)) + rb")\b")
+    def _lines(self, file: str, names: frozenset[str], attributes: frozenset[str]) -> list[int]:
+        pattern = re.compile(
+            rb"\b(?:(?P<name>" + _any_of(names) + rb")|(?<=[.\"'])(?:" + _any_of(attributes) + rb"))\b"
+        )
         source = self.index.find(self.modules[file])
         assert source is not None
         data = source.data
         found: list[int] = []
         line, position = 1, 0
         for match in pattern.finditer(data):
+            if match["name"] is None and self._strange(file, data, match.start()):
+                continue
             line += data.count(b"\n", position, match.start())
             position = match.start()
             if not found or found[-1] != line:
                 found.append(line)
         return found
+
+    def _strange(self, file: str, data: bytes, start: int) -> bool:
+        """Whether the attribute that begins here is one of a module outside the tree."""
+        before = _NAME_DOT.search(data, max(start - 80, 0), start)
+        if before is None:
+            return False
+        if file not in self.strange:
+            names = self.index.bound_outside(self.modules[file])
+            self.strange[file] = frozenset(name.encode() for name in names)
+        return before[1] in self.strange[file]
+
+
+_NAME_DOT = re.compile(rb"(?<![.\w])(\w+)\.\Z")
+
+
+def _any_of(names: Iterable[str]) -> bytes:
+    """A pattern for any of some names; of none it fits nothing."""
+    return b"|".join(sorted(re.escape(name.encode()) for name in names)) or b"(?!)"
 
 
 def run(survey: Survey, interest: Interest, upward: bool = True) -> None:
@@ -200,7 +233,7 @@ def run(survey: Survey, interest: Interest, upward: bool = True) -> None:
             seen[file] = present
             _walk_file(survey, interest, file)
         for name in sorted(survey.observer.attributes):
-            interest.add(name)
+            interest.add(name, "attributes")
         for name in sorted(leading_to_builds(survey, interest)) if upward else ():
             site = survey.observer.functions.get(name)
             interest.add_caller(name.rpartition(".")[2], site.file if site is not None else "")
@@ -274,7 +307,7 @@ def _policy(m: Machine, interest: Interest) -> calls.Follow:
     collectors = contracts.collectors()
 
     def follow(function: Function, args: list[Value], keywords: dict[str, Value], tainted: bool) -> int:
-        if tainted or function.name in interest.names:
+        if tainted or interest.answers(function.name):
             return STEPS
         if any(frame.function is not None and frame.function.dotted in collectors for frame in m.stack):
             return 0  # what is collected there is walked by itself
@@ -357,7 +390,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     if _answers(value) or _makes_functions(value) or _checks(survey, function, value):
         interest.add(function.name)
     if makes_build(value):
-        interest.add(function.name, builder=True)
+        interest.add(function.name, "builders")
 
 
 def _note_defaults(survey: Survey, function: Function, frame: Frame) -> None:
@@ -390,7 +423,7 @@ def _stand_ins(value: Value, interest: Interest) -> list[str]:
         if isinstance(key, str)
         and key.isidentifier()
         and isinstance(data, str)
-        and re.split(r"[.:]", data)[-1] in interest.names
+        and interest.answers(re.split(r"[.:]", data)[-1])
     ]
 
 
@@ -449,7 +482,7 @@ def _applies(value: Value, interest: Interest) -> bool:
     data = value.data
     while isinstance(data, (Partial, Bound)):
         data = data.function.data
-        if isinstance(data, Function) and data.name in interest.names:
+        if isinstance(data, Function) and interest.answers(data.name):
             return True
     return False
 
