@@ -26,6 +26,7 @@ from analyzer.graph.unlinked import unlinked
 from analyzer.jit import builds, named, places
 from analyzer.jit.extract import Extract, extract
 from analyzer.judge import matrix
+from analyzer.judge.declared import contradicted
 from analyzer.judge.images import images
 from analyzer.judge.justification import Follower
 from analyzer.judge.severity import judged
@@ -214,7 +215,7 @@ def _scan(
     with profile.stage("calls"):
         calls = flow(found, [options.target, *options.references], natives.without(passed_by))
     beyond = _named(tree, stages, python.gates, wanted, options, names, paths)
-    with profile.stage("graph"):
+    with profile.stage("followed"):
         follower = Follower(
             calls,
             found,
@@ -232,6 +233,26 @@ def _scan(
             follower,
             cache(partial(_lines, tree)),
         )
+    with profile.stage("matrix"):
+        apis = {arch: item.apis for arch, item in extracts.items()}
+        shown = images(apis, options.target, options.references)
+        table = matrix.Judge(
+            python.gates,
+            {arch: _effects(found, arch, options.references) for arch in names},
+            guards,
+            cuda.exports,
+            {plan.build.function: plan.build.name for plan in plans},
+            public,
+            names,
+            shown,
+            cache(partial(_loads_images, tree)),
+        )
+        cells = table.cells(apis, {arch: item.options for arch, item in extracts.items()})
+        unfit = {gate.id: judged(_placed(gate)) for gate in shown.gates.values()}
+        known = {draft.gate.id: draft.gate for draft in drafts} | guards | unfit
+        wrong = contradicted(table.runs(apis, options.target), known, options.target)
+        drafts = [replace(draft, gate=wrong.get(draft.gate.id, draft.gate)) for draft in drafts]
+    with profile.stage("paths"):
         linked = link(
             index,
             spellings,
@@ -249,23 +270,8 @@ def _scan(
             asking,
         )
     progress("Graph", 1, 1)
-    with profile.stage("matrix"):
-        apis = {arch: item.apis for arch, item in extracts.items()}
-        shown = images(apis, options.target, options.references)
-        cells = matrix.Judge(
-            python.gates,
-            {arch: _effects(found, arch, options.references) for arch in names},
-            guards,
-            cuda.exports,
-            {plan.build.function: plan.build.name for plan in plans},
-            public,
-            names,
-            shown,
-            cache(partial(_loads_images, tree)),
-        ).cells(apis, {arch: item.options for arch, item in extracts.items()})
     python_gates = [draft.gate for draft in drafts]
-    unfit = [judged(_placed(gate)) for gate in shown.gates.values()]
-    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit]
+    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values()]
     every = sorted([*python_gates, *others], key=_gate_order)
     target = archs.find(options.target)
     return Report(

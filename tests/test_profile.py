@@ -50,7 +50,7 @@ def test_a_scan_charges_the_files_that_it_evaluates(tmp_path: Path) -> None:
     )
     profile = _scanned(tmp_path, cache=False)
     assert profile.files["pkg/gate.py"] > 0
-    assert {"tree", "words", "python", "cuda", "graph", "report"} <= set(profile.stages)
+    assert {"tree", "words", "python", "cuda", "followed", "matrix", "paths", "report"} <= set(profile.stages)
 
 
 def test_a_second_scan_says_that_all_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

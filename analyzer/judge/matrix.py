@@ -10,6 +10,7 @@ from functools import cache
 
 from analyzer import data
 from analyzer.cuda.units import ExportReach
+from analyzer.judge.declared import Run
 from analyzer.judge.images import Images
 from analyzer.model import Cell, Effect, Gate, Status
 from analyzer.python import contracts
@@ -110,6 +111,20 @@ class Judge:
         found += [cell for cell in chosen if cell.api in telling]
         order = [area.name for area in areas()]
         return tuple(sorted(found, key=lambda cell: (order.index(cell.area), cell.api)))
+
+    def runs(self, apis: Mapping[str, Iterable[Trial]], arch: str) -> Iterator[Run]:
+        """How public functions and classes fare on an architecture, and the declarations that let them in."""
+        for row in _rows(apis):
+            trial = row.trials.get(arch)
+            if trial is None or not self._tells(row):
+                continue
+            cell = self._api(row)
+            declared = {
+                gate.id for asked, _ in trial.decided for gate in self._gates(asked) if gate.layer == "api"
+            }
+            yield Run(
+                cell.api, row.choice, frozenset(declared), cell.status[arch], cell.reasons.get(arch, ())
+            )
 
     def _tells(self, row: Row) -> bool:
         """Whether a choice is one (it does not fail everywhere at once), with device code behind it."""

@@ -183,9 +183,15 @@ def call_function(
     if result.source is not None and (result.source.checks or result.tainted):
         result = Value(result.data, Provenance(Origin.RETURN, (result.source,), None, "", key=number))
     note_maker(function, result)
-    if key is not None and _shareable(result) and m.heap.version == version:
+    if key is not None and _shareable(result) and not _tells_of(args, result) and m.heap.version == version:
         m.results[key] = (version, given, result)
     return result
+
+
+def _tells_of(args: list[Value], result: Value) -> bool:
+    """Whether a result knows where its arguments are written: they were checked, or will be by what it is."""
+    checked = result.source is not None and bool(result.source.checks)
+    return checked or (bool(args) and isinstance(result.data, (Function, Partial)))
 
 
 def _direct(value: Value) -> bool:

@@ -387,7 +387,7 @@ def _argument_gate(site: Site, items: list[Merged], question: Question) -> list[
     if _says_nothing(verdict):
         return []
     raising = deciding.static.shape.other if admits_when else deciding.static.shape.then
-    rejected = verdict.get(target) == "reject"
+    rejected = verdict.get(target) == "reject" and target in deciding.answers  # else it is stopped before
     effect: Effect = "none"
     if rejected and any(verdict.get(arch) == "admit" for arch in question.references):
         effect = "raises" if raising.raises else "excluded"

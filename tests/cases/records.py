@@ -13,7 +13,9 @@ RECORDS = Path(__file__).resolve().parents[3] / "shared" / "cases"
 LAYERS = ("runtime_gate", "predicate_definition", "triton_config")
 #: Layers of what is compiled ahead of time, and of lists of architectures in the environment.
 COMPILED = ("binary_arch", "env_arch_list")
-FURTHER = ("decorator", "jit_arch_list", "build_arch_list", *COMPILED, "other")
+#: Layers of builds and of declared capabilities.
+BUILT = ("decorator", "jit_arch_list", "build_arch_list", "other")
+FURTHER = (*BUILT, *COMPILED)
 #: What a report may call the effects by which people reported faults.
 EFFECTS = {
     # A kernel without the memory or the image that it needs raises when it is launched.

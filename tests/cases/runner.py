@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from analyzer.model import Gate, Predicate
 from tests.cases import measure
-from tests.cases.records import COMPILED, LAYERS, RECORDS, Case, Release, cases
+from tests.cases.records import BUILT, COMPILED, LAYERS, RECORDS, Case, Release, cases
 
 #: Releases with many records, which every change is measured on.
 FIXED = (
@@ -145,7 +145,9 @@ def main() -> None:
     chosen = [
         case
         for case in cases()
-        if (case.layer in LAYERS or case.negative or (case.layer in COMPILED and not options.fixed))
+        if (
+            case.layer in (*LAYERS, *BUILT) or case.negative or (case.layer in COMPILED and not options.fixed)
+        )
         and (str(case.release) in releases if releases else case.release.name not in HEAVY)
     ]
     results: list[Result] = []
@@ -173,7 +175,7 @@ def main() -> None:
 
 def _summary(results: Sequence[Result], absent: Sequence[measure.Absent]) -> float:
     """Print recall and noise; the lesser of recall and of the share of silent sides that are so."""
-    for layer in (*LAYERS, NO_CONDITION, FURTHER_ON, *COMPILED, "negative"):
+    for layer in (*LAYERS, *BUILT, NO_CONDITION, FURTHER_ON, *COMPILED, "negative"):
         for wanted in ("report", "silent"):
             here = [item for item in results if item.case.layer == layer and item.case.wanted == wanted]
             right = sum(item.good for item in here)
@@ -181,7 +183,9 @@ def _summary(results: Sequence[Result], absent: Sequence[measure.Absent]) -> flo
                 print(f"{layer:22}{wanted:8}{right:4} of {len(here):3}  {100 * right / len(here):5.1f} %")
     least = 100.0
     for wanted, what in (("report", "recall"), ("silent", "silence kept")):
-        here = [item for item in results if item.case.layer in LAYERS and item.case.wanted == wanted]
+        here = [
+            item for item in results if item.case.layer in (*LAYERS, *BUILT) and item.case.wanted == wanted
+        ]
         right = sum(item.good for item in here)
         if here:
             print(f"{what:30}{right:4} of {len(here):3}  {100 * right / len(here):5.1f} %")

@@ -1,0 +1,72 @@
+"""Declared capabilities that the code behind them contradicts: a back end that is let in and then stopped."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from analyzer.judge.justification import KEPT
+from analyzer.judge.severity import judged
+from analyzer.model import Gate, Justification, Status, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of an API with one back end on the target.
+
+    ``declared``: ids of the gates at declarations that it was held against; ``reasons``: of those that decide
+    its status.
+    """
+
+    api: str
+    backend: str
+    declared: frozenset[str]
+    status: Status
+    reasons: tuple[str, ...]
+
+
+def contradicted(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) -> dict[str, Gate]:
+    """The declarations, by id, that let the target in where every run behind them is stopped by another gate.
+
+    Args:
+        runs: the runs on the target.
+        gates: all judged gates by id.
+        target: the architecture in question.
+    """
+    behind: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        for identity in run.declared:
+            behind[identity].append(run)
+    return {
+        identity: wrong
+        for identity, held in sorted(behind.items())
+        if (wrong := _contradicted(gates[identity], held, gates, target)) is not None
+    }
+
+
+def _contradicted(gate: Gate, held: list[Run], gates: Mapping[str, Gate], target: str) -> Gate | None:
+    if gate.verdict.get(target) != "admit" or gate.effect != "none" or gate.specialised:
+        return None
+    if all(verdict == "admit" for verdict in gate.verdict.values()):
+        return None
+    steps: dict[Step, None] = {}
+    hardware = True
+    for run in held:
+        stopping = [gates[reason] for reason in run.reasons if reason in gates and reason != gate.id]
+        if run.status != "unsupported" or not stopping:
+            return None
+        of = f"{run.api} with {run.backend}" if run.backend else run.api
+        for found in stopping:
+            kind = found.justification.kind if found.justification is not None else "unknown"
+            hardware = hardware and kind == "hardware"
+            steps[
+                Step(
+                    found.file, found.line, f"{of} does not run on {target}: {found.effect.replace('_', ' ')}"
+                )
+            ] = None
+    judgement = Justification("hardware" if hardware else "unknown", tuple(steps)[: 2 * KEPT])
+    wrong = msgspec.structs.replace(gate, effect="wrongly_admitted", silent=False, justification=judgement)
+    return judged(wrong)
