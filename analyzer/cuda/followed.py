@@ -108,8 +108,8 @@ class Follower:
     def _calls_out(self, symbol: Symbol) -> Iterator[Step]:
         own = symbol.definition
         for (name, qualifiers), role, called, at, opens in symbol.requests:
-            if role != "name" or not called or opens or own.parameters < at < own.body[0]:
-                continue  # of a type that is known only when a template is used; a member that is initialised
+            if role != "name" or not called or opens or at < own.body[0]:
+                continue  # of a type that is known only when a template is used; of what stands before the body
             why = self._leads_out(symbol, name, qualifiers, at)
             if why:
                 line = symbol.code.count("\n", 0, at) + 1
@@ -122,6 +122,8 @@ class Follower:
         if toolkit.loads(name):
             return "runs kernels that are loaded from outside the tree"
         if toolkit.is_known(name, qualifiers) or _declares(symbol, name, at):
+            return ""
+        if not qualifiers and _is_given(symbol, name):
             return ""
         if symbol.kind != "host":
             return "is defined nowhere in the tree"
@@ -171,6 +173,20 @@ def _declares(symbol: Symbol, name: str, at: int) -> bool:
     if re.search(rf"\b(?:struct|union|class|using|typename)\s+{name}\b", symbol.code[own.start : own.end]):
         return True
     return re.search(r"\)\s*:\s*\Z", symbol.code[own.start : at]) is not None
+
+
+def _is_given(symbol: Symbol, name: str) -> bool:
+    """Whether a called name is a member of its class, of a type that the class's user gives.
+
+    What it does is read where the class is made with it.
+    """
+    if not symbol.scope:
+        return False
+    member = re.search(rf"\b(\w+)\s*(?:&&?\s*|\s){name}\s*;", symbol.code)
+    if member is None:
+        return False
+    given = rf"\b(?:class|typename)\s+{member[1]}\s*[,>=]"
+    return re.search(given, symbol.code[: member.start()]) is not None
 
 
 def _few(needs: Sequence[Need]) -> Iterator[Need]:

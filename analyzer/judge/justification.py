@@ -146,7 +146,7 @@ class Follower:
         if not selects or gate.specialised or gate.effect != "none":
             return None
         functions = set(self._starts(draft, target))
-        found = [*self._direct(draft, target), *self._leaving(functions, target)]
+        found = [*self._imported(draft), *self._direct(draft, target), *self._leaving(functions, target)]
         steps = [step for step in dict.fromkeys(found) if "was not scanned" in step.what]
         return Justification("unknown", tuple(steps[:KEPT])) if steps else None
 
@@ -295,6 +295,15 @@ class Follower:
             for call in calls:
                 if draft.keys & call.under and (arch == self.target or not self._also(call)):
                     yield from self._out(call)
+
+    def _imported(self, draft: PythonGate) -> Iterator[Step]:
+        """What the target imports under the gate's own decision, and which is not in the tree."""
+        for call in self.found[self.target].calls:
+            if call.kind == "imports" and draft.keys & call.under:
+                package = call.callee.partition(".")[0]
+                if not _is_foundation(call.callee, package):
+                    what = f"imports {call.callee}: the package {package} was not scanned"
+                    yield Step(call.site.file, call.site.line, what)
 
     @cached_property
     def _by_target(self) -> frozenset[tuple[str, str, Key]]:

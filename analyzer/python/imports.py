@@ -71,6 +71,7 @@ def run_import(m: Machine, node: ast.Import, frame: Frame) -> None:
     for alias in node.names:
         site = frame.site(node)
         _check(m, alias.name, site)
+        _note(m, frame, node, alias.name)
         if alias.asname:
             bind(m, frame, alias.asname, module_value(m, alias.name))
         else:
@@ -82,6 +83,7 @@ def run_import_from(m: Machine, node: ast.ImportFrom, frame: Frame) -> None:
     base = absolute(frame.module, node)
     site = frame.site(node)
     _check(m, base, site)
+    _note(m, frame, node, base)
     for alias in node.names:
         if alias.name == "*":
             _star(m, base, frame)
@@ -98,6 +100,12 @@ def run_import_from(m: Machine, node: ast.ImportFrom, frame: Frame) -> None:
                     ) from None
                 raise
         bind(m, frame, alias.asname or alias.name, value)
+
+
+def _note(m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
+    """Tell of an import of what is not in the tree, where a decision leads to it."""
+    if m.control and m.index.find(module.partition(".")[0]) is None:
+        m.recorder.imported(m, frame, node, module)
 
 
 def absolute(state: ModuleState, node: ast.ImportFrom) -> str:

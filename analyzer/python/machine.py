@@ -117,6 +117,9 @@ class Recorder(Protocol):
     ) -> None:
         """A call was evaluated."""
 
+    def imported(self, m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
+        """A module outside the tree was imported, under a decision."""
+
     def bound(self, m: Machine, frame: Frame, node: ast.Assign, value: Value) -> None:
         """A local name was bound to a value that a device answer has a part in."""
 

@@ -142,7 +142,7 @@ class Observer:
         """Record whom a call leads to."""
         caller = name_of(frame)
         site = frame.site(node)
-        under = frozenset[Key]().union(*(self._gates_of(source) for source in m.control))
+        under = self._under(m)
         for kind, name, place in _targets(m, callee):
             if place is not None:
                 self.functions.setdefault(name, place)
@@ -152,6 +152,16 @@ class Observer:
         if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
             self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
         self.functions.setdefault(caller, Site(frame.file, _line(frame), _line(frame), 1))
+
+    def imported(self, m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
+        """Record an import that hangs on a decision, of what is not in the tree."""
+        under = self._under(m)
+        if under:
+            self.calls[Call(name_of(frame), module, "imports", frame.site(node), under, frame.given)] = None
+
+    def _under(self, m: Machine) -> frozenset[Key]:
+        """The decisions that what runs now hangs on."""
+        return frozenset[Key]().union(*(self._gates_of(source) for source in m.control))
 
     def _gates_of(self, source: Provenance) -> frozenset[Key]:
         """The keys of the nearest gates behind a provenance, which does not change."""

@@ -49,6 +49,38 @@ def test_an_instruction_that_the_target_lacks() -> None:
     assert "sm_90a only" in told["sm_90"].lacks[0].why
 
 
+def test_what_is_no_call() -> None:
+    told = followed("""\
+template <class F> struct Fold {
+  template <class X> __device__ auto operator|(X x) { return given_(x); }
+  F given_;
+};
+struct Half {
+  [[deprecated("use the other")]] __device__ explicit operator Full() const { return get(); }
+  __device__ int get() const { return 1; }
+};
+__global__ void kernel(int* p) {
+  __shared__ int __attribute__((aligned(16))) there[4];
+  cuda::barrier<cuda::thread_scope_block> bar;
+  init(&bar, 1);
+  Half half;
+  p[0] = (Fold<int>{} | there[0]) + half.get();
+}
+""")["sm_100"]
+    assert told.open == ()
+
+
+def test_a_member_of_a_type_that_nobody_gives_leads_out() -> None:
+    told = followed("""\
+struct Fold {
+  __device__ int operator|(int x) { return given_(x); }
+  Somewhere given_;
+};
+__global__ void kernel(int* p) { p[0] = Fold{} | 1; }
+""")["sm_100"]
+    assert [step.what for step in told.open] == ["given_ is defined nowhere in the tree"]
+
+
 def test_only_what_the_reference_compiles_counts() -> None:
     kernel = (
         "__global__ void kernel(int* p) {\n#if __CUDA_ARCH__ == 900\n"

@@ -179,6 +179,37 @@ def test_a_gate_that_admits_to_such_a_package_says_so(tmp_path: Path) -> None:
     assert one.justification.kind == "unknown"
 
 
+def test_what_is_imported_for_the_gate_comes_first(tmp_path: Path) -> None:
+    """A flag says that a package is there: its kernels stand behind the gate, whatever else is called."""
+    text = """\
+import torch
+import more_things
+
+
+def available():
+    if torch.cuda.get_device_capability()[0] < 9:
+        return False
+    try:
+        import deep_things
+    except ImportError:
+        return False
+    return True
+
+
+def run(x):
+    if available():
+        return more_things.gemm(x)
+    return x.slow()
+"""
+    found = scanned(write(tmp_path, {"kit/__init__.py": "", "kit/ops.py": text}))
+    (one,) = [gate for gate in found.gates if gate.file == "kit/ops.py"]
+    assert (one.line, one.verdict["sm_80"], one.verdict["sm_120"]) == (6, "reject", "admit")
+    assert one.justification is not None
+    assert one.justification.kind == "unknown"
+    first = one.justification.evidence[0]
+    assert (first.line, first.what) == (9, "imports deep_things: the package deep_things was not scanned")
+
+
 def test_python_that_leads_to_no_kernel_is_unknown(tmp_path: Path) -> None:
     text = (
         "import torch\n\n\ndef note(x):\n    return x + 1\n\n\ndef run(x):\n"
