@@ -18,7 +18,7 @@ from analyzer import __version__, archs, model
 from analyzer.archs import Spelling
 from analyzer.binary import gates as binary
 from analyzer.binary.library import mentions
-from analyzer.cuda import limits, requests, units
+from analyzer.cuda import limits, units
 from analyzer.graph.entries import declared_options, public_names
 from analyzer.graph.flow import flow
 from analyzer.graph.link import link
@@ -210,7 +210,8 @@ def _scan(
     demands = {item.gate.id: unfollowed(_placed(item.gate), options.target) for item in requested}
     asking: dict[tuple[str, str], list[Gate]] = {}
     for item in requested:
-        asking.setdefault((item.file, item.function), []).append(demands[item.gate.id])
+        if item.always:
+            asking.setdefault((item.file, item.function), []).append(demands[item.gate.id])
     progress("Graph", 0, 1)
     with profile.stage("calls"):
         calls = flow(found, [options.target, *options.references], natives.without(passed_by))
@@ -348,15 +349,15 @@ def _index(
 
 def _requests(
     tree: Tree, cuda: units.CudaResult, store: Cache | None, jobs: int, progress: Progress
-) -> dict[str, tuple[requests.Request, ...]]:
+) -> dict[str, tuple[limits.Demand, ...]]:
     """Requests of shared memory in the files that builds read; in all, where no build is known."""
     read = {path for files in cuda.files.values() for path in files}
     files = [file for file in tree.of("cuda") if not read or file.path in read]
     found = compute(
         tree,
         files,
-        requests.facts,
-        name="shared memory requests",
+        limits.facts,
+        name="shared memory requests and budgets",
         jobs=jobs,
         cache=store,
         progress=lambda done, total: progress("Resources", done, total),

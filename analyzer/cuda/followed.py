@@ -109,7 +109,7 @@ class Follower:
         own = symbol.definition
         for (name, qualifiers), role, called, at, opens in symbol.requests:
             if role != "name" or not called or opens or at < own.body[0]:
-                continue  # of a type that is known only when a template is used; of what stands before the body
+                continue  # of a type that is known only when a template is used; before the body
             why = self._leads_out(symbol, name, qualifiers, at)
             if why:
                 line = symbol.code.count("\n", 0, at) + 1

@@ -79,7 +79,7 @@ def facts(content: bytes) -> tuple[Request, ...]:
     found: dict[tuple[str, Place], Request] = {}
     for function in functions:
         first, last = function.body
-        reader = _Reader(source, text.code, function)
+        reader = Reader(source, text.code, function)
         for start, expression in _asked(text.code[first:last]):
             request = reader.request(first + start, expression)
             if request is not None:
@@ -108,7 +108,7 @@ def _closing(text: str, opening: int) -> int:
     return len(text)
 
 
-class _Reader:
+class Reader:
     """Follows the names in one function."""
 
     def __init__(self, source: Source, code: str, function: Definition) -> None:
@@ -213,7 +213,7 @@ class _Reader:
             return used[name][0]
         if name in self.parameters or re.search(rf"\b{name}\b", self.function.template):
             return None
-        found = self._initial(name)
+        found = self.initial(name)
         place: Place | None = None
         if found is not None:
             expression, place = found
@@ -228,7 +228,7 @@ class _Reader:
                 steps.append(place)
         return value
 
-    def _initial(self, name: str) -> tuple[str, Place] | None:
+    def initial(self, name: str) -> tuple[str, Place] | None:
         """The one initialiser of a name, in the function or, for a constant, outside of functions."""
         first, _ = self.function.body
         pattern = re.compile(_INITIAL.format(name=re.escape(name)))
@@ -263,7 +263,7 @@ class _Reader:
         seen: set[str] = set()
         while tokens.is_name(expression.strip()) and expression not in seen:
             seen.add(expression)
-            found = self._initial(expression.strip())
+            found = self.initial(expression.strip())
             if found is None or _NUMBER.match(found[0].strip()):
                 break
             expression = _CAST.sub("", found[0])
