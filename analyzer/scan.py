@@ -45,7 +45,7 @@ from analyzer.model import (
     Unresolved,
 )
 from analyzer.profile import Profile
-from analyzer.python import contracts, fleet, gates
+from analyzer.python import contracts, fleet, gates, tuning
 from analyzer.python.calls import call
 from analyzer.python.device import Host
 from analyzer.python.findings import Findings
@@ -272,7 +272,12 @@ def _scan(
         )
     progress("Graph", 1, 1)
     python_gates = [draft.gate for draft in drafts]
-    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values()]
+    with profile.stage("settings"):
+        tuned = [
+            judged(_placed(gate))
+            for gate in tuning.gates(index, spellings, tree.others, options.target, options.references, names)
+        ]
+    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values(), *tuned]
     every = sorted([*python_gates, *others], key=_gate_order)
     target = archs.find(options.target)
     return Report(

@@ -17,7 +17,7 @@ from tests.cases import measure
 from tests.cases.records import Case, Release, fault, rows
 from tests.cases.runner import judge
 
-LAYERS = ("cuda_guard", "host_cpp_check", "isa", "isa_illegal")
+LAYERS = ("cuda_guard", "host_cpp_check", "isa", "isa_illegal", "resource_limit")
 
 
 def cases() -> Iterator[Case]:

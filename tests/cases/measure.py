@@ -19,7 +19,7 @@ import msgspec
 from analyzer import scan
 from analyzer.jit.extract import extract
 from analyzer.model import Gate, Predicate
-from analyzer.python import fleet, gates
+from analyzer.python import fleet, gates, tuning
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.words import words
 from analyzer.tree.files import open_tree
@@ -131,7 +131,7 @@ def _scan(releases: Sequence[Release], targets: Sequence[str]) -> dict[str, Told
                 shutil.copytree(each, root, copy_function=os.link, dirs_exist_ok=True)
         opened = open_tree(root, ())
         files = [file.path for file in opened.files]
-        index = ModuleIndex(files, opened.read, required(opened.packages))
+        index = ModuleIndex([*files, *opened.others], opened.read, required(opened.packages))
         texts = {file.path: words(opened.read(file.path)) for file in opened.of("python")}
         task = fleet.Task(index, texts, CUDA, (), extract)
         every_reference = [name for target in targets for name in references(target)]
@@ -142,7 +142,8 @@ def _scan(releases: Sequence[Release], targets: Sequence[str]) -> dict[str, Told
         result: dict[str, Told] = {}
         for target in targets:
             told_here = gates.gates(found, target, references(target))
-            every = [draft.gate for draft in told_here.gates]
+            tuned = tuning.gates(index, texts, opened.others, target, references(target), names)
+            every = [*(draft.gate for draft in told_here.gates), *tuned]
             predicates = scan.predicates(found, extracts, every)  # type: ignore[arg-type]
             decided = sum(gate.verdict.get(target) != "unknown" for gate in every)
             result[target] = Told(tuple(every), predicates, len(told_here.unresolved), decided)
