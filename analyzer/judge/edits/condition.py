@@ -110,9 +110,13 @@ class _Editor:
         """The expression of the gate: at its place, with its normal form."""
         best: ast.expr | ast.keyword | None = None
         for node in self.syntax.nodes:
-            if not isinstance(node, (ast.expr, ast.keyword)):
+            if not isinstance(node, (ast.expr, ast.keyword, ast.Assign, ast.AnnAssign)):
                 continue
             if node.lineno != self.gate.line or node.col_offset != self.gate.column - 1:
+                continue
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                if ast.unparse(node) == self.gate.code and isinstance(node.value, (Container, ast.Call)):
+                    return node.value  # a list that has a name is told where it is written
                 continue
             code = (
                 f"{node.arg}={ast.unparse(node.value)}"
