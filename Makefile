@@ -61,7 +61,8 @@ types: $(VENV)/.installed-test
 layers: $(VENV)/.installed-test
 	$(VENV)/bin/lint-imports
 
-bench: $(VENV)/.installed $(DEMO)
+bench: $(VENV)/.installed-test $(DEMO) $(TOOLKIT)
+	$(PY) -m bench.preprocess $(DEMO)
 	$(PY) bench/scan.py $(DEMO)
 
 clean:

@@ -77,6 +77,10 @@ class Asked:
 
     def lines(self, source: str, command: Sequence[str]) -> dict[str, set[int]]:
         """The lines that gcc prints, by file of the release."""
+        return dict(self._printed(self.preprocess(source, command).decode("latin-1")))
+
+    def preprocess(self, source: str, command: Sequence[str]) -> bytes:
+        """What gcc makes of a source; headers that it misses are empty from then on."""
         folders = [f"-I{self.stubs if name == 'stubs' else self.root / name}" for name in INCLUDE_DIRS]
         while True:
             ran = subprocess.run(
@@ -84,7 +88,7 @@ class Asked:
             )
             missing = _MISSING.search(ran.stderr.decode("latin-1"))
             if missing is None:
-                return dict(self._printed(ran.stdout.decode("latin-1")))
+                return ran.stdout
             stub = self.stubs / missing[1]
             stub.parent.mkdir(parents=True, exist_ok=True)
             stub.touch()
