@@ -18,7 +18,7 @@ from analyzer import __version__, archs, model
 from analyzer.archs import Spelling
 from analyzer.binary import gates as binary
 from analyzer.binary.library import mentions
-from analyzer.cuda import limits, units
+from analyzer.cuda import limits, uncompiled, units
 from analyzer.graph.entries import declared_options, public_names
 from analyzer.graph.flow import flow
 from analyzer.graph.link import link
@@ -189,10 +189,11 @@ def _scan(
     paths = {file.path for file in tree.files}
     plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
     wanted = _wanted(tree, plans, options, names)
+    others = uncompiled.beside(wanted, [file.path for file in tree.of("cuda") if not _in_tests(file.path)])
     cuda = stages.keep(
         _CUDA,
         ("cuda",),
-        (wanted, names, options.target, options.references),
+        (wanted, others, names, options.target, options.references),
         lambda: units.analyse(
             wanted,
             tree.read,
@@ -202,6 +203,7 @@ def _scan(
             options.references,
             options.jobs,
             lambda done, total: progress("CUDA", done, total),
+            others,
         ),
     )
     requested = limits.gates(
@@ -275,10 +277,10 @@ def _scan(
     with profile.stage("settings"):
         tuned = [
             judged(_placed(gate))
-            for gate in tuning.gates(index, spellings, tree.others, options.target, options.references, names)
+            for gate in tuning.gates(index, spellings, tree.further, options.target, options.references, names)
         ]
-    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values(), *tuned]
-    every = sorted([*python_gates, *others], key=_gate_order)
+    further = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values(), *tuned]
+    every = sorted([*python_gates, *further], key=_gate_order)
     target = archs.find(options.target)
     return Report(
         schema_version=model.SCHEMA_VERSION,

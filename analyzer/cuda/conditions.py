@@ -110,9 +110,10 @@ class View:
         return None
 
     def feature(self, operator: str, operand: str) -> int | Unknown:
-        """The answer to ``__has_include`` and its kin."""
+        """The answer to ``__has_include`` and its kin: the tree's, or the host compiler's."""
         if not operator.startswith("__has_include"):
-            return Unknown(f"{operator}({operand}) depends on the compiler")
+            known = headers.answer(operator, operand)
+            return Unknown(f"{operator}({operand}) depends on the compiler") if known is None else known
         self.local = True
         return self._has_header(operand)
 

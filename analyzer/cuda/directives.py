@@ -102,6 +102,12 @@ class FileDirectives:
     once: bool
     unbalanced: tuple[int, ...] = ()
 
+    @property
+    def conditional(self) -> bool:
+        """Whether any lines hang on a condition, beside all of them on the guard."""
+        groups = sum(directive.kind in OPENING for directive in self.directives)
+        return groups > (self.guard is not None)
+
 
 class _Lines:
     """Physical lines of positions in text whose continuations were joined."""

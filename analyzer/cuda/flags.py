@@ -35,7 +35,7 @@ class Finder:
     def lacking(self, units: Sequence[Unit], include_dirs: Sequence[str]) -> tuple[Lacking, ...]:
         """The flags that these units of a build lack, in the order of the table."""
         found: list[Lacking] = []
-        for flag in _flags():
+        for flag in flag_names():
             losses: dict[Loss, int] = {}
             for unit in units:
                 for loss, kept in self._lost(unit, flag, include_dirs):
@@ -81,5 +81,6 @@ class Finder:
 
 
 @cache
-def _flags() -> tuple[str, ...]:
+def flag_names() -> tuple[str, ...]:
+    """The macros without which synchronisation is compiled out."""
     return tuple(row["name"] for row in data.table("intrinsics")["flag"])

@@ -30,8 +30,9 @@ class GuardGate:
 class Seen:
     """A place and what each build makes of it, in the order of builds.
 
-    ``constant`` are the builds in which all architectures fare alike, with the mask of those that pass.
-    ``followed``: every build with a draft has exports.
+    Without a build (an empty name) for a file that none compiles. ``constant`` are the builds in which all
+    architectures fare alike, with the mask of those that pass. ``followed``: every build with a draft has
+    exports.
     """
 
     drafts: tuple[tuple[str, Draft], ...]
@@ -56,6 +57,11 @@ class Seen:
         """Whether somebody can run into it, as far as is known."""
         return bool(self.reached_by) or not self.followed
 
+    @property
+    def compiled(self) -> bool:
+        """Whether some build compiles the file."""
+        return any(build for build, _ in self.drafts)
+
 
 def gates(
     seen: Iterable[Seen], archs: Sequence[str], target: str, references: Sequence[str]
@@ -76,7 +82,7 @@ def gates(
         name = identity(*alike, order)
         dispatch = dispatches.get((gate.file, group[0].deciding.group)) if len(group) == 1 else None
         gate = msgspec.structs.replace(gate, id=name, order=order, dispatch=dispatch)
-        builds = dict.fromkeys(build for place in group for build, _, _ in place.masks)
+        builds = dict.fromkeys(build for place in group for build, _, _ in place.masks if build)
         reaching = dict.fromkeys(build for place in group for build in place.reached_by)
         found.append(GuardGate(gate, tuple(builds), tuple(reaching)))
         ids.update({(place.deciding.file, place.deciding.line): name for place in group})
@@ -85,12 +91,15 @@ def gates(
 
 #: Effects that each place tells in its own way: what is lost there, what takes its place.
 _OWN: frozenset[Effect] = frozenset({"empty_kernel", "lost_sync", "excluded", "degraded"})
+#: Those of them that each place of a file tells which no build compiles.
+_GRAVE: frozenset[Effect] = frozenset({"empty_kernel", "lost_sync"})
 
 
 def _group(place: Seen) -> tuple[object, ...]:
     """Equal for places that make up one gate."""
     own = place.deciding
-    if own.kind in ("kernel", "build") or (own.effect in _OWN and place.met):
+    effects = _OWN if place.compiled else _GRAVE
+    if own.kind in ("kernel", "build") or (own.effect in effects and place.met):
         return (own.file, own.line)
     alike = (own.layer, own.file, own.code, own.admit, own.unknown, own.effect, own.kind == "")
     return (*alike, place.met)

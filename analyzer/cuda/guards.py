@@ -177,6 +177,14 @@ class Finder:
                         found[place] = draft
         return tuple(found[place] for place in sorted(found))
 
+    def own(self, unit: Unit) -> tuple[Draft, ...]:
+        """The guards of the unit's own file alone."""
+        activity = unit.files[unit.path]
+        if not activity.dependent:
+            return ()
+        self.index.add(unit)
+        return self._of_file(activity, UnitMacros(unit, self.bits.target, self.index))
+
     def _of_file(self, activity: FileActivity, macros: UnitMacros) -> tuple[Draft, ...]:
         branches = self._branches.get(activity)
         if branches is None:

@@ -105,6 +105,12 @@ def is_door(name: str) -> bool:
     return bool(pattern and pattern.match(name))
 
 
+def answer(operator: str, operand: str) -> int | None:
+    """What the host compiler answers to ``__has_builtin(X)`` and its kin; None where it is not known."""
+    found: int | None = data.table("macros")["answers"].get(operator, {}).get(operand)
+    return found
+
+
 def implicit() -> str:
     """The header that the CUDA compiler includes before every unit."""
     return str(data.table("macros")["toolkit"]["implicit"])

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzer.archs import Spelling, find
@@ -30,7 +30,7 @@ from analyzer.cuda.exported import Function, Reached, Way, reached
 from analyzer.cuda.followed import Followed, Follower
 from analyzer.cuda.gates import GuardGate, Mark, Seen, gates
 from analyzer.cuda.guards import Bits, Draft, Finder
-from analyzer.cuda.host import search
+from analyzer.cuda.host import api, search
 from analyzer.cuda.needs import Known, Needs
 from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
@@ -44,6 +44,8 @@ __all__ = ["BuildUnits", "CudaResult", "ExportReach", "Function", "GuardGate", "
 #: Sources that nvcc compiles as CUDA; the host compiler alone sees all others (nvcc manual, "Supported
 #: input file suffixes").
 _CUDA = (".cu", ".jinja")
+#: Sources that only the host compiler sees.
+_HOST = (".cpp", ".cc", ".cxx", ".c")
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,12 +330,31 @@ class Analysis:
             if self.sources.facts(source) is None:
                 unresolved.append(Unresolved(source, 1, build.name, "the source is not in the tree"))
                 continue
-            cuda = source.endswith(_CUDA)
-            passes = self._passes(build, cuda)
-            units.append(self._unit(source, build.include_dirs, passes, None if cuda else ()))
+            units.append(self._walk(build, source, source.endswith(_CUDA)))
         spelled = tuple(build.spelled(arch) for arch in self.settings.archs)
         asks = build.place is not None
         return Walked(tuple(units), spelled, tuple(unresolved), build.include_dirs, asks)
+
+    def uncompiled(self, build: BuildUnits, compiled: Container[str]) -> BuildResult:
+        """What is lost in those of these sources that are not ``compiled``: each is a unit of its own."""
+        drafts: list[Draft] = []
+        paths: list[str] = []
+        for source in build.sources:
+            facts = None if source in compiled else self.sources.facts(source)
+            asks = facts is not None and any(door in self.reader.source(source).code for door in api.doors())
+            if facts is None or not (asks or facts.conditional):
+                continue
+            paths.append(source)
+            unit = self._walk(build, source, not source.endswith(_HOST))
+            drafts += self.finder.own(unit)
+            if asks:
+                drafts += (draft for draft in self.host.drafts([unit]) if draft.file == source)
+        lost = tuple(draft for draft in drafts if draft.effect != "none")
+        return BuildResult("", lost, (), tuple(paths), {}, {}, ())
+
+    def _walk(self, build: BuildUnits, source: str, cuda: bool) -> Unit:
+        passes = self._passes(build, cuda)
+        return self._unit(source, build.include_dirs, passes, None if cuda else ())
 
     def _unit(
         self,
@@ -387,6 +408,7 @@ def analyse(
     references: Sequence[str],
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    uncompiled: Sequence[BuildUnits] = (),
 ) -> CudaResult:
     """The guards of these builds, and what their exports can run.
 
@@ -400,33 +422,27 @@ def analyse(
         references: those that it is compared with.
         jobs: how many processes.
         progress: told the number of builds done and of all builds.
+        uncompiled: their sources are looked at as well, where no build includes them.
 
     The result does not depend on ``jobs``.
     """
     settings = Settings(tuple(archs), target, tuple(references))
     results: dict[int, BuildResult] = {}
-    for index, result in _run(builds, read, exists, settings, jobs):
-        results[index] = result
-        if progress is not None:
-            progress(len(results), len(builds))
-    return _result([results[index] for index in range(len(builds))], settings)
-
-
-def _run(
-    builds: Sequence[BuildUnits],
-    read: Callable[[str], bytes],
-    exists: Callable[[str], bool],
-    settings: Settings,
-    jobs: int,
-) -> Iterator[tuple[int, BuildResult]]:
-    """The index and the result of each build, as they are done."""
     collecting = gc.isenabled()
     gc.disable()  # nearly all that is made lives to the end
     try:
-        yield from _results(builds, Analysis(read, exists, settings), jobs)
+        analysis = Analysis(read, exists, settings)
+        for index, result in _results(builds, analysis, jobs):
+            results[index] = result
+            if progress is not None:
+                progress(len(results), len(builds))
+        ordered = [results[index] for index in range(len(builds))]
+        compiled = frozenset(path for result in ordered for path in result.files)
+        others = [analysis.uncompiled(build, compiled) for build in uncompiled]
     finally:
         if collecting:
             gc.enable()
+    return _result(ordered, others, settings)
 
 
 def _results(
@@ -494,8 +510,10 @@ def _flag_draft(place: FlagPlace, lacking: Sequence[flags.Lacking], met: Mapping
     )
 
 
-def _result(results: Sequence[BuildResult], settings: Settings) -> CudaResult:
-    """All builds together."""
+def _result(
+    results: Sequence[BuildResult], uncompiled: Sequence[BuildResult], settings: Settings
+) -> CudaResult:
+    """All builds together, and what is lost in files that none of them compiles."""
     drafts: dict[Mark, list[tuple[str, Draft]]] = defaultdict(list)
     reached_by: dict[Mark, dict[str, None]] = defaultdict(dict)
     constant: dict[Mark, list[tuple[str, int]]] = defaultdict(list)
@@ -520,6 +538,11 @@ def _result(results: Sequence[BuildResult], settings: Settings) -> CudaResult:
             silent.isdisjoint(build for build, _ in rows),
         )
         for mark, rows in drafts.items()
+    ]
+    seen += [
+        Seen((("", draft),), (), (), False)
+        for result in uncompiled
+        for draft in {(draft.file, draft.line): draft for draft in reversed(result.drafts)}.values()
     ]
     guards, ids = gates(seen, settings.archs, settings.target, settings.references)
     unresolved = {found for result in results for found in result.unresolved}

@@ -36,7 +36,8 @@ def value(condition: str, head: str = "", cuda: str | None = None) -> bool | Non
         ),
         ("defined(CUB_VERSION)", "", False),
         ("defined(CUB_VERSION)", "#include <cub/cub.cuh>", None),
-        ("defined(__cpp_lib_bit_cast)", "#include <version>", None),
+        ("defined(__cpp_lib_bit_cast)", "#include <version>", False),  # not before C++20
+        ("defined(__cpp_lib_span)", "#include <version>", None),
         ("defined(TVM_FFI_CHECK)", "#include <tvm/ffi/error.h>", None),
         ("defined(_MSC_VER) || defined(_WIN32) || defined(__clang__) || defined(__CUDACC_RTC__)", "", False),
         ("defined(__GNUC__) && __GNUC__ >= 9 && defined(__x86_64__) && defined(__linux__)", "", True),
@@ -44,7 +45,12 @@ def value(condition: str, head: str = "", cuda: str | None = None) -> bool | Non
         ("__cpp_if_constexpr && !defined(__cpp_consteval)", "", True),
         ("defined(__device__) && defined(__global__)", "", True),
         ("defined(__FLT16_MAX__)", "", True),
-        ("__has_builtin(__builtin_popcount)", "", None),
+        ("__has_builtin(__builtin_popcount)", "", True),
+        ("__has_builtin(__builtin_assume)", "", False),
+        ("__has_builtin(__builtin_nobody_listed)", "", None),
+        ("__has_cpp_attribute(nodiscard) >= 201603", "", True),
+        ("defined(UINTPTR_MAX)", "#include <cstdint>", True),
+        ("defined(UINTPTR_MAX)", "#include <cstdlib>", None),
     ],
 )
 def test_known_macros(condition: str, head: str, expected: bool | None) -> None:
