@@ -189,11 +189,11 @@ def _scan(
     paths = {file.path for file in tree.files}
     plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
     wanted = _wanted(tree, plans, options, names)
-    others = uncompiled.beside(wanted, [file.path for file in tree.of("cuda") if not _in_tests(file.path)])
+    loose = uncompiled.beside(wanted, [file.path for file in tree.of("cuda") if not _in_tests(file.path)])
     cuda = stages.keep(
         _CUDA,
         ("cuda",),
-        (wanted, others, names, options.target, options.references),
+        (wanted, loose, names, options.target, options.references),
         lambda: units.analyse(
             wanted,
             tree.read,
@@ -203,7 +203,7 @@ def _scan(
             options.references,
             options.jobs,
             lambda done, total: progress("CUDA", done, total),
-            others,
+            loose,
         ),
     )
     requested = limits.gates(
@@ -277,10 +277,10 @@ def _scan(
     with profile.stage("settings"):
         tuned = [
             judged(_placed(gate))
-            for gate in tuning.gates(index, spellings, tree.further, options.target, options.references, names)
+            for gate in tuning.gates(index, spellings, tree.others, options.target, options.references, names)
         ]
-    further = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values(), *tuned]
-    every = sorted([*python_gates, *further], key=_gate_order)
+    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values(), *tuned]
+    every = sorted([*python_gates, *others], key=_gate_order)
     target = archs.find(options.target)
     return Report(
         schema_version=model.SCHEMA_VERSION,
