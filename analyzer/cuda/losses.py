@@ -124,7 +124,10 @@ class _Pair:
         if not self.target.text.is_active(line):
             return nothing  # decided by the branch around it
         everywhere = [chain.lines(i) for i in range(len(chain.branches))]
-        own = [chain.lines(index)]
+        taken = _taken(self.target, everywhere)
+        if taken is not None and taken == _taken(self.reference, everywhere):
+            return nothing  # what differs is decided by a branch within
+        own = [everywhere[index]]
         gone = _within(self._gone, own)
         instead = _within(self._instead, everywhere)
         singled_out = not gone and bool(_within(self._instead, own))
@@ -289,6 +292,14 @@ class _Pair:
     def _line(self, line: int) -> str:
         start, end = self.source.span(line, line)
         return self.source.text[start:end]
+
+
+def _taken(file: ReadFile, branches: Sequence[Lines]) -> int | None:
+    """Which branch a pass takes; None where none is seen to be taken."""
+    return next(
+        (at for at, (first, last) in enumerate(branches) if first <= last and file.text.is_active(first)),
+        None,
+    )
 
 
 def _counterpart(file: ReadFile, function: Definition) -> Definition | None:

@@ -122,5 +122,14 @@ def test_a_guard_inside_a_lost_branch_decides_nothing() -> None:
     assert guarded(text, {"INNER": True}, line=2).effect == "lost_sync"
 
 
+def test_a_trap_inside_is_told_at_the_guard_that_decides_it() -> None:
+    trap = KERNEL.format("#if BOTH\n#if OLD\n__trap();\n#endif\np[0] = 1;\n#else\n__trap();\n#endif")
+    assert guarded(trap, {"BOTH": True}, line=2).effect == "none"
+    assert guarded(trap, {"BOTH": True}, line=3).effect == "raises"
+    wait = KERNEL.format("#if BOTH\n#if NEW\n__syncthreads();\n#endif\np[0] = 1;\n#endif")
+    assert guarded(wait, {"BOTH": True}, line=2).effect == "none"
+    assert guarded(wait, {"BOTH": True}, line=3).effect == "lost_sync"
+
+
 def test_a_reference_that_stops_there_loses_nothing() -> None:
     assert guarded(KERNEL.format("#if NEW\n__trap();\n#else\nwork(p);\n#endif")).effect == "none"
