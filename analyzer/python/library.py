@@ -151,10 +151,17 @@ def _constant_attribute(m: Machine, value: Value, name: str, site: Site) -> Valu
             return Value(Free(f"method {name} of a path"), value.source)  # it asks the file system
         raise Raised("AttributeError", f"{type(data).__name__!r} object has no attribute {name!r}", site)
     if isinstance(data, tuple):
-        if name == "index" or name == "count":
-            data = tuple(plain(item) for item in data)
-        else:
+        if name not in ("index", "count"):
             return Value(Free(name))
+        try:
+            data = tuple(plain(item) for item in data)
+        except ValueError:
+            asked = combine(value.source, *(item.source for item in data))
+
+            def unclear(machine: Machine, where: Site, args: Args, keywords: Keywords) -> Value:
+                return machine.unknown(f"{name} of a tuple that is not known as a whole", where, asked)
+
+            return Value(Builtin(name, unclear), asked)
     try:
         found = getattr(data, name)
     except Exception as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.python.modules import ModuleIndex
-from analyzer.python.values import Raised, plain
+from analyzer.python.values import Free, Raised, Unknown, plain
 from tests.oracle.records import machine
 from tests.python.differential import answer, check
 
@@ -93,3 +93,18 @@ def test_an_unknown_command_is_free() -> None:
     assert not isinstance(found, Raised)
     with pytest.raises(ValueError, match="constant"):
         plain(found)
+
+
+def test_a_tuple_that_is_not_known_as_a_whole_is_not_searched() -> None:
+    text = """
+import subprocess, torch
+size = subprocess.run(["rocminfo"]).returncode
+def ask(): return (torch.cuda.get_device_capability()[0], size).index(9)
+def ask_other(): return (1, size).index(9)
+"""
+    m = machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0")
+    found, other = answer(m, "ask"), answer(m, "ask_other")
+    assert not isinstance(found, Raised)
+    assert isinstance(found.data, Unknown), "where the answer of the device stands depends on the other"
+    assert not isinstance(other, Raised)
+    assert isinstance(other.data, Free)
