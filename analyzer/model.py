@@ -33,6 +33,8 @@ Status = Literal["supported", "unsupported", "degraded", "unknown"]
 
 #: From the gravest to the mildest.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note", "none")
+#: In the order in which a user meets them: Python, the build, the host's code, the device's.
+LAYERS: tuple[Layer, ...] = ("runtime", "api", "env", "jit", "host", "guard", "isa", "resource", "binary")
 
 
 class Value(msgspec.Struct, frozen=True, omit_defaults=False):
@@ -197,6 +199,9 @@ class Path(Value, frozen=True):
     barriers: tuple[Barrier, ...]
     effect: Effect
     severity: Severity
+    # Beyond the contract's floor.
+    backends: tuple[str, ...] = ()
+    """The choices of back end with which the entry was seen to load the build of this way."""
 
 
 class Cell(Value, frozen=True):
@@ -214,6 +219,8 @@ class Cell(Value, frozen=True):
     """The field of work that it belongs to, such as attention or GEMM."""
     message: dict[str, str] = {}
     """What a user would read where it raises."""
+    why: dict[str, str] = {}
+    """Why it is unknown."""
 
 
 class Skipped(Value, frozen=True, order=True):

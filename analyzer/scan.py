@@ -25,7 +25,7 @@ from analyzer.graph.link import link
 from analyzer.graph.unlinked import unlinked
 from analyzer.jit import builds, named, places
 from analyzer.jit.extract import Extract, extract
-from analyzer.judge import matrix
+from analyzer.judge import backends, matrix
 from analyzer.judge.declared import contradicted
 from analyzer.judge.images import images
 from analyzer.judge.justification import Follower
@@ -238,13 +238,14 @@ def _scan(
         )
     with profile.stage("matrix"):
         apis = {arch: item.apis for arch, item in extracts.items()}
+        built = {plan.build.function: plan.build.name for plan in plans}
         shown = images(apis, options.target, options.references)
         table = matrix.Judge(
             python.gates,
             {arch: _effects(found, arch, options.references) for arch in names},
             guards,
             cuda.exports,
-            {plan.build.function: plan.build.name for plan in plans},
+            built,
             public,
             names,
             shown,
@@ -295,7 +296,7 @@ def _scan(
         builds=tuple(plan.build for plan in plans),
         nodes=linked.nodes,
         edges=linked.edges,
-        paths=linked.paths,
+        paths=backends.told_apart(linked.paths, apis, built, public),
         matrix=cells,
         coverage=_coverage(tree, extracts, every, python, cuda, compiled, unbuilt),
     )

@@ -11,7 +11,7 @@ from analyzer.cuda.exported import Function as CudaFunction
 from analyzer.cuda.units import ExportReach
 from analyzer.graph.flow import Flow, Way
 from analyzer.jit.builds import BuildPlan
-from analyzer.model import SEVERITIES, Barrier, Edge, Effect, Entry, Gate, Node, Path, Severity, When
+from analyzer.model import LAYERS, SEVERITIES, Barrier, Edge, Effect, Entry, Gate, Node, Path, Severity, When
 from analyzer.python.findings import Findings
 from analyzer.python.gates import PythonGate
 from analyzer.python.observe import Key
@@ -43,6 +43,7 @@ class Linker:
     by_function: dict[str, list[PythonGate]] = field(init=False)
     by_maker: dict[str, BuildPlan] = field(init=False)
     exports: dict[tuple[str, str], ExportReach] = field(init=False)
+    known: dict[str, Gate] = field(init=False)
 
     def __post_init__(self) -> None:
         self.by_key = {}
@@ -53,6 +54,9 @@ class Linker:
             self.by_function.setdefault(gate.function, []).append(gate)
         self.by_maker = {plan.build.function: plan for plan in self.plans}
         self.exports = {(reach.build, reach.name): reach for reach in self.reaches}
+        self.known = {gate.gate.id: gate.gate for gate in self.gates} | dict(self.guards)
+        for others in (*self.lacking.values(), *self.asking.values()):
+            self.known |= {gate.id: gate for gate in others}
 
     # Gates that stop the target.
 
@@ -275,12 +279,8 @@ class Linker:
                 stops.setdefault(gate.gate.id, Barrier(gate.gate.id, "ahead_of_time"))
 
     def _path(self, entry: Entry, steps: Sequence[str], barriers: Sequence[Barrier]) -> Path:
-        order: dict[When, int] = {"always": 0, "default": 1, "ahead_of_time": 2}
-        ranked = sorted(barriers, key=lambda barrier: order[barrier.when])
-        known = {gate.gate.id: gate.gate for gate in self.gates} | dict(self.guards)
-        for gates in (*self.lacking.values(), *self.asking.values()):
-            known |= {gate.id: gate for gate in gates}
-        effect, severity = outcome(ranked, known)
+        ranked = met(barriers, self.known)
+        effect, severity = outcome(ranked, self.known)
         node = self._node(f"entry:{entry.name}", "entry", entry.name, entry.file, entry.line)
         if steps:
             self._edge(node, steps[0], "enters")
@@ -321,6 +321,19 @@ def _search(linker: Linker, starts: Sequence[str]) -> tuple[dict[str, int], dict
 def _gravity(guard: Gate) -> tuple[bool, int, str, int]:
     """Guards inside kernels are met in no order of their own: the gravest comes first."""
     return guard.effect != "empty_kernel", SEVERITIES.index(guard.severity), guard.file, guard.line
+
+
+def met(barriers: Iterable[Barrier], gates: Mapping[str, Gate]) -> list[Barrier]:
+    """Barriers in the order of meeting: first those that always count, then by layer, then as they came."""
+    order: dict[When, int] = {"always": 0, "default": 1, "ahead_of_time": 2}
+
+    def key(barrier: Barrier) -> tuple[int, int]:
+        gate = gates.get(barrier.gate)
+        # An API's own check lies no deeper than a condition of its caller: as they came.
+        layer = max(LAYERS.index(gate.layer), LAYERS.index("api")) if gate is not None else len(LAYERS)
+        return order[barrier.when], layer
+
+    return sorted(barriers, key=key)
 
 
 def outcome(barriers: Sequence[Barrier], gates: Mapping[str, Gate]) -> tuple[Effect, Severity]:

@@ -12,7 +12,7 @@ from analyzer import data
 from analyzer.cuda.units import ExportReach
 from analyzer.judge.declared import Run
 from analyzer.judge.images import Images
-from analyzer.model import Cell, Effect, Gate, Status
+from analyzer.model import LAYERS, Cell, Effect, Gate, Status
 from analyzer.python import contracts
 from analyzer.python.gates import PythonGate
 from analyzer.python.observe import Key
@@ -53,7 +53,16 @@ class Row:
         object.__setattr__(self, "differing", {asked: ways for asked, ways in found.items() if len(ways) > 1})
 
 
-Judgement = Callable[[Row, Trial, Sequence[Stop], str], tuple[Status, list[str]]]
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The status of a row on one architecture, the gates that decide it, and why it is unknown if it is."""
+
+    status: Status
+    gates: Sequence[str] = ()
+    why: str = ""
+
+
+Judgement = Callable[[Row, Trial, Sequence[Stop], str], Judged]
 
 
 @dataclass(slots=True)
@@ -80,14 +89,21 @@ class Judge:
     exports: dict[tuple[str, str], ExportReach] = field(init=False)
     stores: dict[str, frozenset[str]] = field(init=False)
     reads: dict[str, frozenset[str]] = field(init=False)
+    order: dict[str, tuple[bool, int]] = field(init=False)
+    """Gate to its place in the order in which a user meets them; what only prebuilt packages meet is last."""
 
     def __post_init__(self) -> None:
         self.stores = {found.gate.id: found.stores for found in self.gates}
         self.reads = {found.gate.id: found.reads for found in self.gates}
         self.by_place, self.by_key, self.by_dispatch = defaultdict(list), defaultdict(list), defaultdict(list)
         collectors = contracts.collectors()
+        collecting = {collector.rpartition(".")[0] for collector in collectors}
+        known = [*self.guards.values(), *self.images.gates.values()]
+        self.order = {gate.id: (False, LAYERS.index(gate.layer)) for gate in known}
         for found in self.gates:
             gate = found.gate
+            ahead = found.function.rpartition(".")[0] in collecting
+            self.order[gate.id] = ahead, LAYERS.index(gate.layer)
             if found.function in collectors:
                 continue  # it decides what is compiled ahead of time
             if gate.dispatch is not None:
@@ -149,15 +165,19 @@ class Judge:
         reasons: dict[str, tuple[str, ...]] = {}
         message: dict[str, str] = {}
         chosen: dict[str, str] = {}
+        unknown: dict[str, str] = {}
         for arch in self.archs:
             trial = row.trials.get(arch)
             if trial is None:
-                status[arch] = "unknown"
+                status[arch], unknown[arch] = "unknown", "it was not run for this architecture"
                 continue
             stops = [stop for stop in trial.stops if stop.method not in row.common and _counts(stop)]
-            status[arch], why = judge(row, trial, stops, arch)
-            if why:
-                reasons[arch] = tuple(dict.fromkeys(why))
+            judged = judge(row, trial, stops, arch)
+            status[arch] = judged.status
+            if judged.gates:
+                reasons[arch] = tuple(sorted(dict.fromkeys(judged.gates), key=self._met))
+            if judged.status == "unknown":
+                unknown[arch] = judged.why
             if stops and stops[0].message:
                 message[arch] = stops[0].message
             if trial.chosen and (row.choice == AUTO or status[arch] == "degraded"):
@@ -172,34 +192,41 @@ class Judge:
             reasons=reasons,
             area=area,
             message=message,
+            why=unknown,
         )
 
-    def _judged(self, row: Row, trial: Trial, stops: Sequence[Stop], arch: str) -> tuple[Status, list[str]]:
+    def _met(self, gate: str) -> tuple[bool, int]:
+        return self.order.get(gate, (False, len(LAYERS)))
+
+    def _judged(self, row: Row, trial: Trial, stops: Sequence[Stop], arch: str) -> Judged:
         """The status of an API on one architecture and the gates that decide it."""
         if stops:
             return self._stopped(stops, arch)
         lacking, sure = self._lacking(trial, arch)
         if lacking:
-            return ("unsupported" if sure else "unknown"), lacking
+            why = "" if sure else "on some ways it loads a build that leaves this architecture out"
+            return Judged("unsupported" if sure else "unknown", lacking, why)
         guards, fatal = self._guards(trial, arch)
         if fatal:
-            return "unsupported", guards
-        if trial.cut or any(
-            outcome is Truth.UNKNOWN and self._gates(asked) for asked, outcome in trial.decided
-        ):
-            return "unknown", []
-        if any(self._runs_elsewhere(pair) for pair in trial.exports):
-            return "unknown", guards
+            return Judged("unsupported", guards)
+        if trial.cut:
+            return Judged("unknown", (), "its run is too long to be followed to the end")
+        for asked, outcome in trial.decided:
+            if outcome is Truth.UNKNOWN and self._gates(asked):
+                file, line = asked[0][:2]
+                return Judged("unknown", (), f"the condition at {file}:{line} could not be decided")
+        elsewhere = next((pair for pair in trial.exports if self._runs_elsewhere(pair)), None)
+        if elsewhere is not None:
+            why = f"{elsewhere[1]} runs images that are made elsewhere and fetched when it is called"
+            return Judged("unknown", guards, why)
         less = [
             gate.id
             for gate in self._against(row, trial, arch)
             if self._effect(gate, arch) in _LESS and not self._served(gate, arch)
         ]
-        return ("degraded", [*less, *guards]) if less or guards else ("supported", [])
+        return Judged("degraded", [*less, *guards]) if less or guards else Judged("supported")
 
-    def _judged_option(
-        self, row: Row, trial: Trial, stops: Sequence[Stop], arch: str
-    ) -> tuple[Status, list[str]]:
+    def _judged_option(self, row: Row, trial: Trial, stops: Sequence[Stop], arch: str) -> Judged:
         """The same for a choice of an option: what reads it decides, and what replaces it by another."""
         if stops:
             return self._stopped(stops, arch)
@@ -207,7 +234,7 @@ class Judge:
         against = self._against(row, trial, arch)
         replaced = [gate.id for gate in against if attribute in self.stores.get(gate.id, ())]
         if trial.chosen and replaced and any(t.chosen != trial.chosen for t in row.trials.values()):
-            return "degraded", replaced
+            return Judged("degraded", replaced)
         about = {attribute, row.choice}
         reading = [
             gate
@@ -217,9 +244,9 @@ class Judge:
         effects = {self._effect(gate, arch) for gate in reading}
         why = [gate.id for gate in reading if self._effect(gate, arch) != "none"]
         if "raises" in effects or ("excluded" in effects and not row.choice):
-            return "unsupported", why
+            return Judged("unsupported", why)
         if effects & _LESS:
-            return "degraded", why
+            return Judged("degraded", why)
         # What is behind the option was not followed: that a gate lets it through tells who is asked, no more.
         passed = [
             gate.id
@@ -227,7 +254,11 @@ class Judge:
             for gate in self._gates(asked)
             if gate.verdict.get(arch) == "admit" and self.reads.get(gate.id, frozenset()) & about
         ]
-        return "unknown", passed
+        if trial.cut:
+            return Judged("unknown", passed, "what reads it is too long to be followed to the end")
+        if passed:
+            return Judged("unknown", passed, "its gate lets it through; what lies behind was not followed")
+        return Judged("unknown", (), "no gate asks for this choice; what lies behind it was not followed")
 
     def _lacking(self, trial: Trial, arch: str) -> tuple[list[str], bool]:
         """The gates by which what is loaded was not compiled for an architecture, and whether that is sure.
@@ -283,10 +314,15 @@ class Judge:
             return self.by_place.get((argument.file, argument.line, argument.column), [])
         return self.by_key.get(key, [])
 
-    def _stopped(self, stops: Sequence[Stop], arch: str) -> tuple[Status, list[str]]:
+    def _stopped(self, stops: Sequence[Stop], arch: str) -> Judged:
         """An entry that raises is not supported, if a gate says so; else the trial may lack something."""
-        why = [identity for stop in stops for identity in self._stopping(stop, arch)]
-        return ("unsupported" if why else "unknown"), why
+        gates = [identity for stop in stops for identity in self._stopping(stop, arch)]
+        if gates:
+            return Judged("unsupported", gates)
+        first = stops[0]
+        at = f"{first.site.file}:{first.site.line}"
+        said = f", “{first.message}”" if first.message else ""
+        return Judged("unknown", (), f"its run ends at {at}{said}, and no gate was seen to decide that")
 
     def _stopping(self, stop: Stop, arch: str) -> Iterator[str]:
         """The gates that make an entry raise: those around the place, else all that reject on the way."""

@@ -7,19 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analyzer.judge.severity import EFFECT_ORDER
-from analyzer.model import SEVERITIES, Gate, Layer, Path, Report, Severity
-
-LAYER_ORDER: tuple[Layer, ...] = (
-    "runtime",
-    "api",
-    "env",
-    "jit",
-    "host",
-    "guard",
-    "isa",
-    "resource",
-    "binary",
-)
+from analyzer.model import LAYERS, SEVERITIES, Gate, Layer, Path, Report, Severity
 
 
 def gravity(gate: Gate) -> tuple[int, int, int, str, int, int, str]:
@@ -27,7 +15,7 @@ def gravity(gate: Gate) -> tuple[int, int, int, str, int, int, str]:
     return (
         SEVERITIES.index(gate.severity),
         EFFECT_ORDER.index(gate.effect),
-        LAYER_ORDER.index(gate.layer),
+        LAYERS.index(gate.layer),
         gate.file,
         gate.line,
         gate.column,
@@ -94,7 +82,7 @@ def by_severity(report: Report) -> dict[Severity, int]:
 def by_layer(report: Report) -> dict[Layer, dict[Severity, int]]:
     """How many findings of each severity in each layer that has one."""
     counts = Counter((gate.layer, gate.severity) for gate in report.findings)
-    layers = [layer for layer in LAYER_ORDER if any(found == layer for found, _ in counts)]
+    layers = [layer for layer in LAYERS if any(found == layer for found, _ in counts)]
     return {layer: {s: counts[layer, s] for s in SEVERITIES if s != "none"} for layer in layers}
 
 

@@ -180,6 +180,14 @@ def test_unsupported_cells_name_a_gate(report: Report) -> None:
             )
 
 
+def test_unknown_cells_and_only_they_name_their_reason(report: Report) -> None:
+    for found in report.matrix:
+        unknown = {arch for arch, status in found.status.items() if status == "unknown"}
+        assert set(found.why) == unknown
+        assert all(found.why.values())
+    assert "not followed" in cell(report, "kit --kernel", "narrow").why["sm_120"]
+
+
 @pytest.mark.parametrize(
     ("name", "file", "area"),
     [

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from analyzer.judge.severity import EFFECT_ORDER
-from analyzer.model import Effect, Layer, Severity, When
+from analyzer.model import LAYERS, Effect, Layer, Severity, When
 from analyzer.report import tally, words
 from tests.report import sample
 
@@ -28,7 +28,7 @@ def test_every_effect_has_words(effect: Effect) -> None:
 
 
 def test_terms_are_complete() -> None:
-    assert set(words.LAYERS) == set(get_args(Layer)) == set(tally.LAYER_ORDER)
+    assert set(words.LAYERS) == set(get_args(Layer)) == set(LAYERS)
     assert set(words.WHEN) == set(get_args(When))
 
 
