@@ -30,7 +30,7 @@ from analyzer.commands.output import (
 from analyzer.commands.reports import scanned
 from analyzer.commands.settings import current, given, today
 from analyzer.model import SEVERITIES, Report, Severity
-from analyzer.report import comparison, words
+from analyzer.report import comparison, html, markdown, words
 from analyzer.report.formats import FORMATS
 from analyzer.report.screen import Screen
 from analyzer.report.sheets import check as sheets
@@ -164,9 +164,12 @@ def _updated(report: Report, known: Baseline, file: Path) -> int:
 def _rendered(result: Result, kind: str, source: Source, baseline: Path, screen: Screen | None) -> bytes:
     if kind == "json":
         return comparison.of_check(result)
+    told = marks.of_check(result)
     if kind in (TERMINAL, "markdown", "html"):
         sheet = sheets.sheet(result, baseline.name)
         if kind == TERMINAL:
             return views.terminal(sheet, screen).encode()
-        return views.as_markdown(sheet) if kind == "markdown" else views.as_html(sheet)
-    return FORMATS[kind](result.report, source, marks.of_check(result))
+        if kind == "html":
+            return html.render(result.report, source, told, sheet)
+        return views.as_markdown(sheet) + markdown.changed(result.report, told)
+    return FORMATS[kind](result.report, source, told)

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-WIDTH = 224
-HEIGHT = 44
-ROW = HEIGHT + 16
+WIDTH = 260
+HEIGHT = 56
+ROW = HEIGHT + 14
 BETWEEN = 12
 GAP = 60
 MARGIN = 12
-_CHAIN = 8
+_CHAIN = 7
 """Boxes of one chain in one column; a longer chain goes on in the next."""
 
 

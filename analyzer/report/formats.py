@@ -15,7 +15,7 @@ Writer = Callable[[Report, Source, Marks], bytes]
 
 FORMATS: dict[str, Writer] = {
     "json": lambda report, source, marks: json.render(report),
-    "html": lambda report, source, marks: html.render(report, source),
+    "html": lambda report, source, marks: html.render(report, source, marks),
     "markdown": lambda report, source, marks: markdown.render(report),
     "sarif": lambda report, source, marks: sarif.render(report, marks),
     "junit": lambda report, source, marks: junit.render(report, marks),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from analyzer.model import Path, Report
+from analyzer.model import Gate, Node, Path, Report
 from analyzer.report import drawing
 from analyzer.report.anchors import gate_anchor
 from analyzer.report.source import elide_start, one_line
@@ -14,6 +15,10 @@ _INLINE = 600
 """Boxes that stand in the page as SVG; pictures of milder paths are set from their layout by the script."""
 _LONGEST = 60
 """Boxes of one picture that can still be read; a longer path is folded."""
+_LINE, _SIGN, _BELOW = 31, 5, 37
+"""Characters of a line of a label, of the sign before it, and of the smaller line below."""
+_BREAK = re.compile(r"(?<=[-._:\s(])(?=[^-._:\s(])|(?<=[a-z])(?=[A-Z])")
+_NAMESPACES = re.compile(r"^(?:\w+::)+(?=\w)")
 _LANDMARKS = frozenset({"entry", "build", "export", "library"})
 
 
@@ -26,22 +31,21 @@ class Vertex:
     y: int
     kind: str
     name: str
+    label: str
+    """The name as drawn, on one or two lines."""
     place: str
     href: str
     number: int
     gate: bool
 
     @property
-    def label(self) -> str:
-        """First line: a sign for what it does to the target, and the name."""
+    def texts(self) -> tuple[tuple[str, int], ...]:
+        """Lines with their height: the name, with a sign for what it does to the target; kind and place."""
         sign = f"✕ {self.number} " if self.number else "✓ " if self.gate else ""
-        return one_line(f"{sign}{self.name}", 26)
-
-    @property
-    def below(self) -> str:
-        """Second line: kind and place, the end of the place kept."""
-        place = elide_start(one_line(self.place), max(8, 31 - len(self.kind)))
-        return one_line(f"{self.kind} {place}", 40).strip()
+        place = elide_start(one_line(self.place), max(8, _BELOW - len(self.kind)))
+        below = f"{self.kind} {place}".strip()
+        first, _, second = f"{sign}{self.label}".partition("\n")
+        return ((first, 17), (second, 31), (below, 47)) if second else ((first, 23), (below, 42))
 
     @property
     def title(self) -> str:
@@ -112,14 +116,43 @@ class Gallery:
     def _vertex(self, box: drawing.Box, number: int) -> Vertex:
         gate = self._gates.get(box.id)
         if gate is not None:
-            name = gate.code if gate.layer in ("jit", "guard") else gate.scope or gate.code
-            kind, place, href = f"{gate.layer} gate", f"{gate.file}:{gate.line}", gate_anchor(gate.id)
-            return Vertex(box.id, box.x, box.y, kind, name, place, href, number, True)
+            name, kind = gate_name(gate), f"{gate.layer} gate"
+            place, href = f"{gate.file}:{gate.line}", gate_anchor(gate.id)
+            return Vertex(box.id, box.x, box.y, kind, name, label(name, True), place, href, number, True)
         node = self._nodes.get(box.id)
         if node is None:
-            return Vertex(box.id, box.x, box.y, "", box.id, "", "", number, False)
+            return Vertex(box.id, box.x, box.y, "", box.id, label(box.id), "", "", number, False)
         place, href = f"{node.file}:{node.line}", self._line_anchor(node.file, node.line)
-        return Vertex(box.id, box.x, box.y, node.kind, node.name, place, href, number, False)
+        drawn = label(short(node))
+        return Vertex(box.id, box.x, box.y, node.kind, node.name, drawn, place, href, number, False)
+
+
+def gate_name(gate: Gate) -> str:
+    """What a box calls a gate: its condition where that is short by nature, else where it stands."""
+    return gate.code if gate.layer in ("jit", "guard") else gate.scope or gate.code
+
+
+def short(node: Node) -> str:
+    """The name of a node without what its place says: the module of a function, the folder of a file."""
+    if node.kind in ("source", "library"):
+        return node.name.rpartition("/")[2]
+    module = node.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    name = node.name.removeprefix(f"{module}.")
+    return name if node.kind == "entry" else _NAMESPACES.sub("", name)
+
+
+def label(name: str, gate: bool = False) -> str:
+    """A name on at most two lines, broken between its parts; what is too long for them is cut in the middle.
+
+    The first line leaves room for the sign of a gate.
+    """
+    room = _LINE - _SIGN if gate else _LINE
+    text = one_line(name, room + _LINE)
+    if len(text) <= room:
+        return text
+    breaks = [at.start() for at in _BREAK.finditer(text) if len(text) - _LINE <= at.start() <= room]
+    at = breaks[-1] if breaks else room
+    return f"{text[:at].rstrip()}\n{text[at:].lstrip()}"
 
 
 def bridged(steps: Iterable[str], edges: Iterable[tuple[str, str]], kept: set[str]) -> list[tuple[str, str]]:

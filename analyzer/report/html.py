@@ -11,25 +11,37 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from analyzer import data
+from analyzer.ci.marks import UNMARKED, Marks
 from analyzer.model import Report
 from analyzer.report import words
 from analyzer.report.anchors import gate_anchor, path_anchor
+from analyzer.report.glossary import glossary
 from analyzer.report.page import Page
 from analyzer.report.scripted import script_data
+from analyzer.report.sheets.sheet import Sheet
 from analyzer.report.source import Source, elide, elide_start, no_source, one_line, visible
 from analyzer.report.words import Code, Phrase
 
 _TICKS = re.compile(r"`([^`\n]+)`")
 
 
-def render(report: Report, source: Source = no_source) -> bytes:
+def render(
+    report: Report, source: Source = no_source, marks: Marks = UNMARKED, sheet: Sheet | None = None
+) -> bytes:
     """The whole page, UTF-8. ``source`` gives the code that is shown; without it places are only named.
 
-    Equal reports and sources give equal bytes.
+    ``marks`` tell what is new against a baseline, ``sheet`` lists it. Equal arguments give equal bytes.
     """
     template = environment().get_template("report.html.j2")
-    page = Page(report, source)
-    text = template.render(page=page, report=report, words=words, script=script_data(page))
+    page = Page(report, source, marks)
+    text = template.render(
+        page=page,
+        report=report,
+        words=words,
+        script=script_data(page),
+        sheet=sheet,
+        glossary=glossary(report),
+    )
     return text.encode("utf-8")
 
 
@@ -50,6 +62,7 @@ def environment() -> Environment:
         "ticks": ticks,
         "one_line": one_line,
         "path": path,
+        "dotted": dotted,
         "elide": elide,
         "elide_start": elide_start,
         "script_json": script_json,
@@ -83,6 +96,11 @@ def ticks(text: str) -> Markup:
 def path(text: str) -> Markup:
     """A path that may break after a slash."""
     return Markup("/<wbr>").join(escape(visible(part)) for part in text.split("/"))
+
+
+def dotted(text: str) -> Markup:
+    """A dotted name that may break after a dot."""
+    return Markup(".<wbr>").join(escape(visible(part)) for part in text.split("."))
 
 
 def _code(text: str) -> Markup:

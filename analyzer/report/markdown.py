@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from analyzer.ci.marks import Marks
 from analyzer.model import Cell, Gate, Path, Report
 from analyzer.report import tally, words
 from analyzer.report.source import one_line
@@ -25,6 +26,17 @@ def render(report: Report, limit: int = 20) -> bytes:
     characters: the default stays far below.
     """
     return ("\n".join(_lines(report, limit)).rstrip() + "\n").encode("utf-8", "replace")
+
+
+def changed(report: Report, marks: Marks, limit: int = 20) -> bytes:
+    """The ways in and the part of the matrix that gates decide which the baseline lacks or has otherwise."""
+    fresh = {gate for gate, state in (marks.states or {}).items() if state != "unchanged"}
+    target = report.target.arch
+    paths = [path for path in report.paths if any(barrier.gate in fresh for barrier in path.barriers)]
+    rows = [cell for cell in report.matrix if not fresh.isdisjoint(cell.reasons.get(target, ()))]
+    ways = _ways(report, paths, "What these gates stop", limit)
+    lines = ["", *ways, *_matrix(report, rows, "What they decide in the matrix")]
+    return ("\n".join(lines).rstrip() + "\n").encode("utf-8", "replace") if paths or rows else b""
 
 
 def escape(text: str) -> str:
@@ -67,9 +79,10 @@ def _lines(report: Report, limit: int) -> Iterator[str]:
         yield f"> **Note:** {escape(notice.what)}"
         yield ""
     yield from _counts(report)
-    yield from _ways(report, limit)
+    stopped = f"What cannot be used as on {words.listed(report.references, 'or')}"
+    yield from _ways(report, report.paths, stopped, limit)
     yield from _findings(report, limit)
-    yield from _matrix(report)
+    yield from _matrix(report, _differing(report), f"Where the matrix differs for {report.target.arch}")
     yield from _coverage(report)
 
 
@@ -85,16 +98,16 @@ def _counts(report: Report) -> Iterator[str]:
     yield ""
 
 
-def _ways(report: Report, limit: int) -> Iterator[str]:
-    paths = [p for p in tally.paths_worst_first(report.paths) if p.severity != "none"]
+def _ways(report: Report, some: Iterable[Path], title: str, limit: int) -> Iterator[str]:
+    paths = [p for p in tally.paths_worst_first(some) if p.severity != "none"]
     if not paths:
         return
     gates = {gate.id: gate for gate in report.gates}
     shown = paths[:limit] if limit else paths
-    yield f"### What cannot be used as on {words.listed(report.references, 'or')}"
+    yield f"### {title}"
     yield ""
-    yield "| | entry | first gate | behind it | effect |"
-    yield "|:--|:--|:--|--:|:--|"
+    yield "| | entry | first gate | today | behind it | the gravest |"
+    yield "|:--|:--|:--|:--|--:|:--|"
     for path in shown:
         yield _way(path, gates)
     yield from _left_out(len(paths) - len(shown), "more way", "more ways")
@@ -104,9 +117,11 @@ def _ways(report: Report, limit: int) -> Iterator[str]:
 def _way(path: Path, gates: Mapping[str, Gate]) -> str:
     first = gates.get(path.barriers[0].gate) if path.barriers else None
     place = code(f"{first.file}:{first.line}") if first else "none"
+    today = words.met(first) if first else ""
     behind = max(0, len(path.barriers) - 1)
+    backends = f" ({escape(words.listed(path.backends))})" if path.backends else ""
     return (
-        f"| {SIGN[path.severity]} | {code(path.entry.name)} | {place} | {behind} "
+        f"| {SIGN[path.severity]} | {code(path.entry.name)}{backends} | {place} | {today} | {behind} "
         f"| {words.EFFECTS[path.effect]} |"
     )
 
@@ -127,14 +142,17 @@ def _findings(report: Report, limit: int) -> Iterator[str]:
     yield ""
 
 
-def _matrix(report: Report) -> Iterator[str]:
-    """The rows in which the target's status is not that of every reference."""
-    target = report.target.arch
-    columns = [*report.references, target]
-    rows = [cell for cell in report.matrix if len({cell.status.get(arch) for arch in columns}) > 1]
+def _differing(report: Report) -> list[Cell]:
+    """The rows of the matrix in which the target's status is not that of every reference."""
+    columns = [*report.references, report.target.arch]
+    return [cell for cell in report.matrix if len({cell.status.get(arch) for arch in columns}) > 1]
+
+
+def _matrix(report: Report, rows: Sequence[Cell], title: str) -> Iterator[str]:
+    columns = [*report.references, report.target.arch]
     if not rows:
         return
-    yield f"### Where the matrix differs for {target}"
+    yield f"### {title}"
     yield ""
     yield "| API | backend | " + " | ".join(columns) + " |"
     yield "|:--|:--" + "|:--" * len(columns) + "|"

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import groupby
 from typing import get_args
 
+from analyzer.ci.marks import UNMARKED, Marks
 from analyzer.judge.edits import gate as edits
 from analyzer.judge.edits.predicates import Predicates
 from analyzer.judge.edits.text import NoEditError, patch
 from analyzer.model import (
     SEVERITIES,
+    Build,
     Cell,
     Gate,
     Input,
@@ -31,8 +34,11 @@ from analyzer.report.listing import Code
 from analyzer.report.source import Source
 
 _BARREN = "read, no gate"
+_BUILD = "build:"
 #: Characters of a diff that the page shows; ``smgate unlock`` writes longer ones.
 _LONGEST_DIFF = 4000
+
+_STATES = {"new": "new", "updated": "changed", "unchanged": "known"}
 
 #: A caption with its value on each architecture.
 _Values = tuple[str, Mapping[str, str] | Mapping[str, Verdict]]
@@ -93,11 +99,62 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the matrix: a cell; or several choices of one API of which nothing is known, for one reason.
+
+    ``why`` is that reason, empty for a row of its own.
+    """
+
+    cells: tuple[Cell, ...]
+    why: str = ""
+
+    @property
+    def cell(self) -> Cell:
+        """The first of them."""
+        return self.cells[0]
+
+    @property
+    def backend(self) -> str:
+        """Its choice, or all of them."""
+        return ", ".join(cell.backend for cell in self.cells)
+
+
+@dataclass(frozen=True)
 class Area:
-    """Rows of the matrix that belong together: a field of work."""
+    """Rows of the matrix that belong together: a field of work; ``number`` tells areas apart in anchors."""
 
     name: str
+    number: int
     cells: tuple[Cell, ...]
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The rows by API, those of which something is known first; the others of an API in one row."""
+        found: list[Line] = []
+        for _, cells in groupby(self.cells, key=lambda cell: cell.api):
+            dark: dict[str, list[Cell]] = {}
+            for cell in cells:
+                why = _nothing_known(cell)
+                if why:
+                    dark.setdefault(why, []).append(cell)
+                else:
+                    found.append(Line((cell,)))
+            found += [Line(tuple(alike), why) for why, alike in dark.items()]
+        return found
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What each API is called here: its last word; in full where two end alike."""
+        short = {api: api.rpartition(".")[2] for api in dict.fromkeys(cell.api for cell in self.cells)}
+        counts = Counter(short.values())
+        return {api: name if counts[name] == 1 else api for api, name in short.items()}
+
+    @cached_property
+    def notes(self) -> dict[str, int]:
+        """Reasons of its unknown cells, numbered from 1 in the order of the rows."""
+        shown = [line.cell for line in self.lines if not line.why]
+        whys = dict.fromkeys(why for cell in shown for why in cell.why.values())
+        return {why: number for number, why in enumerate(whys, 1)}
 
     def tally(self, arch: str) -> list[tuple[Status, int]]:
         """How many of its cells have each status on an architecture; those that none has are left out."""
@@ -106,10 +163,12 @@ class Area:
 
 
 class Page:
-    """Everything that the templates ask for. A pure function of a report and the code that it names."""
+    """Everything that the templates ask for. A pure function of a report, its marks and the code it names."""
 
-    def __init__(self, report: Report, source: Source) -> None:
+    def __init__(self, report: Report, source: Source, marks: Marks = UNMARKED) -> None:
         self.report = report
+        self.marks = marks
+        self.compared = marks.states is not None
         self.target = report.target.arch
         self.gates: dict[str, Gate] = {gate.id: gate for gate in report.gates}
         self.nodes = {node.id: node for node in report.nodes}
@@ -129,6 +188,18 @@ class Page:
             return "".join(f"{line}\n" for line in lines) if lines is not None else None
 
         self._text = text
+
+    # Against a baseline
+
+    def state(self, gate: Gate) -> str:
+        """What a gate is to the baseline: ``new``, ``changed`` or ``known``; empty where there is none."""
+        return (
+            _STATES[self.marks.states[gate.id]] if self.marks.states and gate.id in self.marks.states else ""
+        )
+
+    def fresh(self, severity: Severity) -> int:
+        """How many findings of a severity are new or changed."""
+        return sum(g.severity == severity and self.state(g) in ("new", "changed") for g in self.findings)
 
     # Gates
 
@@ -179,6 +250,11 @@ class Page:
                 found.setdefault(identity, []).append(path)
         return found
 
+    def end(self, path: Path) -> str:
+        """What tells a way in from others of its entry: the build or the library that it leads to."""
+        ends = [self.nodes[step] for step in path.steps if step in self.nodes]
+        return next((node.name for node in ends if node.kind in ("build", "library")), "")
+
     def package(self, file: str) -> str:
         """The scanned package that a file belongs to; its first folder where none claims it."""
         return next(
@@ -190,7 +266,36 @@ class Page:
     def _inputs(self) -> list[Input]:
         return sorted(self.report.inputs, key=lambda i: -len(i.root))
 
+    # Builds
+
+    @cached_property
+    def builds(self) -> list[Build]:
+        """Every build, those that the target cannot make first."""
+        order = ("raises", "unknown", "ok")
+        return sorted(self.report.builds, key=lambda b: order.index(b.outcome.get(self.target, "unknown")))
+
+    @cached_property
+    def refusing(self) -> dict[str, list[Gate]]:
+        """For each build, by name, the gates that keep the target from making it, or let it in wrongly."""
+        found: dict[str, dict[str, Gate]] = {}
+        for edge in self.report.edges:
+            gate = self.gates.get(edge.source)
+            if edge.kind == "opens" and edge.target.startswith(_BUILD) and gate and gate.effect != "none":
+                found.setdefault(edge.target.removeprefix(_BUILD), {})[gate.id] = gate
+        lists = [gate for gate in self.report.gates if gate.layer == "jit" and gate.effect != "none"]
+        for build in self.report.builds:
+            own = build.file, build.function.rpartition(".")[2]
+            for gate in lists:
+                if (gate.file, gate.scope) == own:
+                    found.setdefault(build.name, {})[gate.id] = gate
+        return {name: list(gates.values()) for name, gates in found.items()}
+
     # Matrix
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The architectures of the matrix: the target, the references, the others."""
+        return list(dict.fromkeys((self.target, *self.report.references, *self.report.archs)))
 
     @cached_property
     def areas(self) -> list[Area]:
@@ -198,7 +303,7 @@ class Page:
         groups: dict[str, list[Cell]] = {}
         for cell in self.report.matrix:
             groups.setdefault(cell.area or cell.api.rpartition(".")[0] or cell.api, []).append(cell)
-        return [Area(name, tuple(cells)) for name, cells in groups.items()]
+        return [Area(name, number, tuple(cells)) for number, (name, cells) in enumerate(groups.items())]
 
     def cell_link(self, cell: Cell, arch: str) -> str:
         """Where a cell leads: the path that its first reason bars, else that gate; empty without reason."""
@@ -269,6 +374,14 @@ class Page:
     def pictures(self) -> dict[str, Picture]:
         """Every path drawn, by path id."""
         return Gallery(self.report, self.code.anchor).pictures(self.paths)
+
+
+def _nothing_known(cell: Cell) -> str:
+    """Why a cell is unknown on every architecture without a gate to name; empty if something is known."""
+    whys = set(cell.why.values())
+    if cell.reasons or len(whys) != 1 or set(cell.status.values()) != {"unknown"}:
+        return ""
+    return whys.pop()
 
 
 def _enters(path: Path, cell: Cell) -> bool:

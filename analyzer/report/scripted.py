@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzer.report.anchors import gate_anchor, path_anchor
-from analyzer.report.gallery import Picture
+from analyzer.report.gallery import Picture, gate_name, label, short
 from analyzer.report.page import Page
 from analyzer.report.source import one_line
 
@@ -14,10 +14,10 @@ _NAME = 200
 def script_data(page: Page) -> dict[str, object]:
     """``target``, ``steps`` and ``paths``; text is safe to show, indices point into ``steps``.
 
-    A step is ``[kind, name, place, anchor of its code]``; a gate, whose card says the rest, is ``[kind, name,
-    anchor of the card]``. A path has the indices of its steps and, where its picture does not stand in the
-    page, ``boxes`` (index, x, y, number of the barrier or 0: four numbers a box) and ``links`` (from box, to
-    box: two numbers a link).
+    A step is ``[kind, name, label in the picture, place, anchor of its code]``; a gate, whose card says the
+    rest, is ``[kind, name, label, anchor of the card]``. A label that is the name is empty. A path has the
+    indices of its steps and, where its picture does not stand in the page, ``boxes`` (index, x, y, number of
+    the barrier or 0: four numbers a box) and ``links`` (from box, to box: two numbers a link).
     """
     index: dict[str, int] = {}
     for path in page.paths:
@@ -40,10 +40,16 @@ def _boxes(picture: Picture, index: dict[str, int]) -> list[int]:
 def _step(page: Page, identity: str) -> list[str]:
     gate = page.gates.get(identity)
     if gate is not None:
-        name = gate.code if gate.layer in ("jit", "guard") else gate.scope or gate.code
-        return [f"{gate.layer} gate", one_line(name, _NAME), gate_anchor(identity)]
+        name = gate_name(gate)
+        return [f"{gate.layer} gate", *_named(name, label(name, True)), gate_anchor(identity)]
     node = page.nodes.get(identity)
     if node is None:
-        return ["", one_line(identity, _NAME), "", ""]
-    place = one_line(f"{node.file}:{node.line}")
-    return [one_line(node.kind), one_line(node.name, _NAME), place, page.code.anchor(node.file, node.line)]
+        return ["", *_named(identity, label(identity)), "", ""]
+    named = _named(node.name, label(short(node)))
+    place, code = one_line(f"{node.file}:{node.line}"), page.code.anchor(node.file, node.line)
+    return [one_line(node.kind), *named, place, code]
+
+
+def _named(name: str, drawn: str) -> tuple[str, str]:
+    whole = one_line(name, _NAME)
+    return whole, "" if drawn == whole else drawn

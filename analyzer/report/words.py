@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from analyzer import archs
-from analyzer.model import Effect, Gate, Layer, Loss, Path, Report, When
+from analyzer.model import Effect, Gate, Justification, Layer, Loss, Path, Report, When
 from analyzer.report.source import one_line
 
 
@@ -228,8 +228,52 @@ def headline(report: Report) -> str:
     return f"{target} loses something at {counted(total, 'place')}: {grave}, {quiet}."
 
 
-def path_outcome(path: Path, target: str) -> str:
-    """What becomes of a way in on the target, in a few words."""
+_TODAY: dict[Effect, str] = {
+    "raises": "stops with an error",
+    "excluded": "does without it",
+    "degraded": "gets other code",
+    "empty_kernel": "launches a kernel that does nothing",
+    "lost_sync": "runs without a synchronisation",
+    "illegal_instruction": "meets an instruction that does not assemble",
+    "over_resource": "asks for more than it has",
+    "no_image": "finds no code that it can run",
+    "wrongly_admitted": "is let in, to be stopped or damaged later",
+    "none": "passes",
+}
+
+
+def met(gate: Gate) -> str:
+    """What the target meets at a gate, in a few words, without saying where."""
+    quiet = "" if gate.effect in ("raises", "none") else ", silently" if gate.silent else ", and is told so"
+    return f"{_TODAY[gate.effect]}{quiet}"
+
+
+def path_outcome(path: Path, target: str, gates: Mapping[str, Gate]) -> str:
+    """What becomes of a way in today, and what would stop it with that open, in a few words."""
     if not path.barriers:
         return f"no gate stops {target} on this way"
-    return f"{counted(len(path.barriers), 'barrier')} for {target}; in the end: {EFFECTS[path.effect]}"
+    firm = [b for b in path.barriers if b.when == "always" and b.gate in gates]
+    if not firm:
+        return f"open today; closed {listed(list(dict.fromkeys(WHEN[b.when] for b in path.barriers)), 'or')}"
+    first, *later = (gates[barrier.gate] for barrier in firm)
+    text = f"today {target} {met(first)} ({_at(first)})"
+    if not later:
+        return text
+    last = f"it {met(later[-1])} ({_at(later[-1])})"
+    if len(later) == 1:
+        return f"{text}; with that open {last}"
+    return f"{text}; with that open, {len(later):,} more gates: at the last {last}"
+
+
+def _at(gate: Gate) -> str:
+    return f"{one_line(gate.file.rpartition('/')[2])}:{gate.line}"
+
+
+def followed(justification: Justification) -> str:
+    """What stands behind a justification, in a few words: its kind, and the evidence that says most."""
+    evidence = [one_line(step.what, 120).replace("`", "") for step in justification.evidence]
+    if not evidence:
+        return justification.kind
+    told = evidence[0] if justification.kind != "liftable" else evidence[-1]
+    more = f", and {len(evidence) - 1} more" if len(evidence) > 1 and told == evidence[0] else ""
+    return f"{justification.kind}: {told}{more}"

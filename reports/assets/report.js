@@ -14,7 +14,7 @@ performance.mark("smgate-begin");
 
 // ---- Views: one part of the report at a time; browsers that can, search the hidden ones too.
 const sections = $$("main > section");
-const tabs = $$("nav a");
+const tabs = $$("nav li:not(.last) a");
 let view = "overview";
 const show = name => {
   view = name;
@@ -39,14 +39,27 @@ const navTop = () => $("header").offsetHeight;
 let scrolled = 0;
 window.addEventListener("scroll", () => { scrolled = window.scrollY; }, {passive: true});
 for (const tab of tabs) tab.addEventListener("click", () => { scrolled = window.scrollY; });
+const help = $("#help");
+const explain = term => {
+  if (!help.open) help.showModal();
+  if (term && term !== help) term.scrollIntoView({block: "center"});
+};
+document.addEventListener("click", event => {
+  const link = event.target.closest("a[href='#help'], a[href^='#w-']");
+  if (!link) return;
+  event.preventDefault();
+  explain(document.getElementById(link.hash.slice(1)));
+});
 const go = () => {
+  help.close();
   const stuck = Math.min(scrolled, navTop());  // a change of part keeps the first screen away once it was left
   const element = hashTarget();
+  if (element && help.contains(element)) { explain(element); return; }
   const section = element && element.closest("main > section");
   show(section ? section.id : "overview");
   requestAnimationFrame(() => reach($("#" + view)));
   if (!element || element === section) { requestAnimationFrame(() => window.scrollTo(0, stuck)); return; }
-  for (let e = element; e; e = e.parentElement) if (e.tagName === "DETAILS") { e.classList.remove("hide"); e.open = true; }
+  for (let e = element; e; e = e.parentElement) if (e.tagName === "DETAILS") { e.classList.remove("hide", "later"); e.open = true; }
   if (element.classList.contains("card")) select(element);
   element.scrollIntoView({block: element.closest("pre") ? "center" : "start"});
 };
@@ -68,28 +81,50 @@ const textOf = row => {
   if (!texts.has(row)) texts.set(row, ((row.matches("details") ? row.firstElementChild.textContent + " " + ($(".id", row) || {textContent: ""}).textContent : row.textContent)).toLowerCase());
   return texts.get(row);
 };
-for (const link of $$("tr[data-row] .card-link")) {  // a row of the table is filtered by what its card says
-  const card = document.getElementById(link.hash.slice(1));
-  if (card) Object.assign(link.closest("tr").dataset, card.dataset);
-}
+const FACTS = ["severity", "layer", "effect", "package", "justification", "silent", "state"];
+const known = new WeakMap();
+const factsOf = row => {  // a row of the table of gates is filtered by what its card says
+  if (!known.has(row)) {
+    const link = row.matches("tr") ? $(".card-link", row) : null;
+    const told = (link ? document.getElementById(link.hash.slice(1)) : row).dataset;
+    known.set(row, told.f === undefined ? told : Object.fromEntries(told.f.split("|").map((value, i) => [FACTS[i], value])));
+  }
+  return known.get(row);
+};
+const PAGE = 200;  // rows that are laid out at once
 const filters = {};
 for (const form of $$(".filter")) {
   const name = form.dataset.for;
   const list = $(`[data-list="${name}"]`);
   const rows = rowsOf(list);
+  const paged = name !== "m";  // the matrix is folded by area
+  const more = make("button", {type: "button", className: "more-rows"});
+  let limit = PAGE;
+  const page = () => {  // of what the filter leaves, in the order of the list
+    const left = (paged && rows.length > PAGE ? rowsOf(list) : []).filter(row => !row.classList.contains("hide"));
+    left.forEach((row, at) => row.classList.toggle("later", at >= limit));
+    more.hidden = left.length <= limit;
+    more.textContent = `Show ${Math.min(5 * PAGE, left.length - limit)} more of ${left.length}`;
+  };
+  more.addEventListener("click", () => { limit += 5 * PAGE; page(); });
+  (list.closest(".scroll") || list).after(more);
   const fields = $$("input, select", form);
+  const weight = row => Number(row.dataset.count || 1);  // a row may stand for several alike
+  const total = rows.reduce((sum, row) => sum + weight(row), 0);
   const apply = () => {
     const words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = fields.filter(f => f.name !== "q" && f.value);
     let shown = 0;
     for (const row of rows) {
-      const ok = wanted.every(f => row.dataset[f.name] === f.value) && words.every(w => textOf(row).includes(w));
+      const ok = wanted.every(f => factsOf(row)[f.name] === f.value) && words.every(w => textOf(row).includes(w));
       row.classList.toggle("hide", !ok);
-      shown += ok;
+      shown += ok && weight(row);
     }
     for (const f of fields) f.classList.toggle("set", Boolean(f.value));
     const narrowed = words.length || wanted.length;
-    $("output", form).textContent = narrowed ? `${shown} of ${rows.length}` : `${rows.length}`;
+    limit = PAGE;
+    page();
+    $("output", form).textContent = narrowed ? `${shown} of ${total}` : `${total}`;
     let before = null;
     for (const same of $$(".matrix th[scope=row]", list)) {  // a name is shown once, at its first row that is left
       const row = same.parentElement;
@@ -100,7 +135,9 @@ for (const form of $$(".filter")) {
     }
     for (const area of $$(".area", list)) {
       area.classList.toggle("hide", !$("[data-row]:not(.hide)", area));
+      if (narrowed && !area.open) area.dataset.found = "1";
       if (narrowed) area.open = true;
+      else if (area.dataset.found) { area.open = false; delete area.dataset.found; }
     }
   };
   for (const field of fields) {
@@ -109,7 +146,7 @@ for (const form of $$(".filter")) {
     field.addEventListener("input", () => { remember(key, field.value); apply(); });
   }
   form.addEventListener("submit", event => event.preventDefault());
-  filters[name] = {form, apply};
+  filters[name] = {form, apply, page};
   apply();
 }
 document.addEventListener("click", event => {
@@ -134,6 +171,7 @@ for (const table of $$("table.sort")) {
     const rows = [...body.rows].sort((a, b) => numeric ? number(a) - number(b) : value(a).localeCompare(value(b), "en", {numeric: true}));
     if (down) rows.reverse();
     body.append(...rows);
+    filters[table.dataset.list]?.page();
     heads.forEach((head, i) => i === index ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort"));
   };
   heads.forEach((head, index) => {
@@ -167,22 +205,26 @@ const snippet = (anchor, last, gate, around = 2) => {
   return box.childElementCount ? box : null;
 };
 const fill = list => {
+  const there = new Set($$(".snip", list.closest(".body")).map(code => code.dataset.of));
   for (const step of list.children) {
     const at = $(".at", step);
     if (!at) continue;
     const anchor = step.dataset.code || (at.hash || "").slice(1);
-    if (!/^f\d+-\d+$/.test(anchor) || $(".snip", step)) continue;
+    if (!/^f\d+-\d+$/.test(anchor) || $(".snip", step) || there.has(anchor)) continue;  // shown above already
     const card = step.closest(".card");
     const code = snippet(anchor, Number(step.dataset.last), step.dataset.gate || (step === list.firstElementChild ? card.id : ""));
-    if (code) step.append(code);
+    if (!code) continue;
+    code.dataset.of = anchor;
+    there.add(anchor);
+    step.append(code);
   }
 };
 const sentence = card => [...$(".say", card).cloneNode(true).childNodes];
 const stepOf = index => {  // a gate's card says what its step leaves out
-  const [kind, name, where, code] = data.steps[index];
-  if (code !== undefined) return {kind, name, place: where, code, gate: "", card: null};
+  const [kind, name, label, where, code] = data.steps[index];
+  if (code !== undefined) return {kind, name, label: label || name, place: where, code, gate: "", card: null};
   const card = document.getElementById(where);
-  return {kind, name, place: $("summary > .at", card).textContent, code: ($(".steps .at", card).hash || "").slice(1), gate: where, card};
+  return {kind, name, label: label || name, place: $("summary > .at", card).textContent, code: ($(".steps .at", card).hash || "").slice(1), gate: where, card};
 };
 const barsOf = card => $$(".barriers > li", card).map(item => [item, ($(".at", item) || {hash: ""}).hash.slice(1)]).filter(pair => pair[1]);
 const buildSteps = details => {
@@ -208,9 +250,8 @@ const svg = (name, attributes, ...children) => {
   element.append(...children);
   return element;
 };
-const cutMiddle = (text, limit) => text.length <= limit ? text : text.slice(0, (limit - 1) >> 1) + "…" + text.slice(text.length - (limit >> 1));
 const cutStart = (text, limit) => text.length <= limit ? text : "…" + text.slice(text.length - limit + 1);
-const W = 224, H = 44, ROW = 60;  // as in analyzer/report/drawing.py
+const W = 260, H = 56, ROW = 70;  // as in analyzer/report/drawing.py
 const line = ([ax, ay], [bx, by]) => {
   if (ax === bx) {
     if (by - ay > 0 && by - ay <= ROW) return `M${ax + W / 2} ${ay + H}V${by}`;
@@ -230,11 +271,12 @@ const draw = card => {
   root.append(svg("path", {class: "e", d}));
   for (let i = 0; i < path.boxes.length; i += 4) {
     const [index, x, y, number] = path.boxes.slice(i, i + 4);
-    const {kind, name, place, gate, code} = stepOf(index);
-    const label = cutMiddle((number ? `✕ ${number} ` : gate ? "✓ " : "") + name, 26);
-    const below = `${kind} ${cutStart(place, Math.max(8, 31 - kind.length))}`.trim();
+    const {kind, name, label, place, gate, code} = stepOf(index);
+    const [first, second] = ((number ? `✕ ${number} ` : gate ? "✓ " : "") + label).split("\n");
+    const below = `${kind} ${cutStart(place, Math.max(8, 37 - kind.length))}`.trim();
+    const texts = second ? [[first, 17], [second, 31], [below, 47]] : [[first, 23], [below, 42]];
     const box = svg("a", {class: number ? "bar" : gate ? "gate" : kind, transform: `translate(${x} ${y})`},
-      svg("title", {}, `${kind} ${name} ${place}`.trim()), svg("use", {href: "#box"}), svg("text", {x: 10, y: 18}, label), svg("text", {x: 10, y: 35}, below));
+      svg("title", {}, `${kind} ${name} ${place}`.trim()), svg("use", {href: "#box"}), ...texts.map(([text, y]) => svg("text", {x: 10, y}, text)));
     if (gate || code) box.setAttribute("href", "#" + (gate || code));
     root.append(box);
   }
@@ -271,6 +313,11 @@ const prepare = card => {
   if (foot && card.id.startsWith("g-")) {
     const label = openBox(card.id);
     label.firstChild.dataset.open = card.id;
+    foot.append(make("span", {className: "turn"}, ...[[-1, "‹ Previous"], [1, "Next ›"]].map(([by, textContent]) => {
+      const button = make("button", {type: "button", textContent});
+      button.addEventListener("click", () => turn(card, by));
+      return button;
+    })));
     const copy = make("button", {type: "button", textContent: "Copy as Markdown"});
     copy.dataset.copy = "markdown";
     foot.prepend(label, copy);
@@ -336,7 +383,8 @@ const whatif = () => {
       item.classList.toggle("opened", opened.has(gate));
       item.classList.toggle("now", changed && stops.length > 0 && item === stops[0][0]);
     }
-    next.textContent = !changed ? "" : stops.length ? `then stopped at ${place(stops[0])}, ${rest.length} left` : rest.length ? `open; closed ${$("em", rest[0][0]).textContent}` : "no known gate left";
+    const still = stops.length && stops[0] === bars.filter(always)[0];
+    next.textContent = !changed ? "" : stops.length ? `${still ? "still" : "then"} stopped at ${place(stops[0])}, ${rest.length} left` : rest.length ? `open; closed ${$("em", rest[0][0]).textContent}` : "no known gate left";
   }
   for (const {row, cell, reasons, bars} of cells) {
     const changed = reasons.length > 0 && reasons.every(r => opened.has(r)) && row.dataset.state !== "supported";
@@ -353,7 +401,7 @@ const whatif = () => {
   if (!opened.size) return;
   const clear = make("button", {type: "button", textContent: "Close them again"});
   clear.addEventListener("click", () => { opened.clear(); whatif(); });
-  const text = `${say(opened.size, "gate", "gates")} taken as open for ${data.target}: ${say(free, "way in has", "ways in have")} no known gate left, ${say(moved, "is", "are")} stopped at a later one` + (open ? `, ${say(open, "cell", "cells")} of the matrix open` : "") + (later ? `, ${say(later, "cell", "cells")} stopped later` : "") + ".";
+  const text = `${say(opened.size, "gate", "gates")} taken as open for ${data.target}: ${say(free, "way in has", "ways in have")} no known gate left, ${say(moved, "is", "are")} stopped at another` + (open ? `, ${say(open, "cell", "cells")} of the matrix open` : "") + (later ? `, ${say(later, "cell", "cells")} stopped at another` : "") + ".";
   panel.replaceChildren(make("span", {textContent: text}), make("a", {href: "#ways", textContent: "Ways in"}), clear);
 };
 document.addEventListener("change", event => {
@@ -394,6 +442,13 @@ function select(row) {
   current = row;
   if (current) current.classList.add("cur");
 }
+const turn = (card, by) => {  // the next finding of those that the filter leaves
+  const cards = [...card.parentElement.children].filter(other => other.matches("details:not(.hide)"));
+  const next = cards[cards.indexOf(card) + by];
+  if (!next) return;
+  card.open = false;
+  location.hash = next.id;
+};
 const visibleRows = () => $$(".list > details, [data-row]", document.getElementById(view)).filter(row => !row.classList.contains("hide") && row.offsetParent !== null);
 const move = by => {
   const rows = visibleRows();
@@ -406,8 +461,6 @@ const move = by => {
   next.scrollIntoView({block: "nearest"});
   if (next.getBoundingClientRect().top < 60) window.scrollBy(0, next.getBoundingClientRect().top - 60);
 };
-const help = $("#help");
-$("#keys").addEventListener("click", () => help.showModal());
 const actions = {
   "/": () => { const field = $(`#${view} .filter input`) || $(".filter input"); show(field.closest("section").id); field.focus(); field.select(); },
   "j": () => move(1), "k": () => move(-1),
@@ -418,7 +471,7 @@ const actions = {
     const box = current.matches(".way") ? $(".barriers > li:not(.opened) [data-open]", current) : $(".foot [data-open]", current);
     if (box) box.click();
   },
-  "?": () => help.showModal(),
+  "?": () => explain(null),
 };
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;

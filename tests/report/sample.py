@@ -497,6 +497,19 @@ MATRIX = (
         "turbine/attention.py",
         3,
         {a: "unknown" if a == "sm_120" else "supported" for a in ARCHS},  # type: ignore[misc]
+        why={"sm_120": "its run is too long to be followed"},
+    ),
+    *(
+        Cell(
+            "servekit --kernels",
+            kernels,
+            SERVER,
+            9,
+            dict.fromkeys(ARCHS, "unknown"),
+            area="server options",
+            why=dict.fromkeys(ARCHS, "what lies behind it was not followed"),
+        )
+        for kernels in ("wide", "narrow")
     ),
 )
 

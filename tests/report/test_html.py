@@ -10,11 +10,13 @@ import msgspec
 import pytest
 
 from analyzer import model
-from analyzer.ci.marks import Marks
+from analyzer.ci.marks import Marks, State
 from analyzer.model import FileFacts, Justification, Step
 from analyzer.report import html, json
 from analyzer.report.anchors import gate_anchor, path_anchor
 from analyzer.report.formats import FORMATS
+from analyzer.report.sheets.sheet import Item, Section, Sheet
+from analyzer.report.words import Code
 from tests.report import hostile, large, sample
 
 
@@ -93,7 +95,7 @@ def test_the_first_screen_says_what_matters(page: str, read: Reader) -> None:
         "1 note",
         "3 not understood",
         "servekit --enable-fused-reduce",
-        "first stopped at servekit/layers/fuse.py:10, 4 more behind",
+        "today sm_120 gets other code, silently (fuse.py:10); with that open,",
         "◐ degraded",
         "? unknown",
     ):
@@ -112,6 +114,76 @@ def test_a_cell_leads_to_what_decides_it(page: str) -> None:
     cell = re.search(r'class="s unsupported t"><a href="#([^"]+)"', row)
     assert cell is not None
     assert cell[1] == gate_anchor(sample.JIT_GATE.id)
+
+
+def test_an_unknown_cell_names_its_reason(page: str, read: Reader) -> None:
+    row = page[page.index(">prefill<") :]
+    note = re.search(r'class="s unknown t">\? unknown<sup><a href="#([^"]+)"', row[: row.index("</tr>")])
+    assert note is not None
+    assert f'id="{note[1]}">unknown: its run is too long to be followed<' in page
+    rows = page[page.index(">server options<") :]
+    shown = Reader(rows[: rows.index("</table>")]).text
+    assert "? unknown on all wide, narrow what lies behind it was not followed" in shown
+
+
+def test_ways_of_an_entry_are_told_apart() -> None:
+    first, second = (
+        msgspec.structs.replace(path, entry=sample.PATHS[1].entry, backends=backends)
+        for path, backends in zip(sample.PATHS[:2], [("fused",), ("plain", "auto")], strict=True)
+    )
+    read = Reader(html.render(msgspec.structs.replace(sample.REPORT, paths=(first, second))).decode())
+    assert "back end fused → reduce" in read.text
+    assert "back end plain, auto → reduce" in read.text
+
+
+def test_a_build_says_what_keeps_the_target_out(page: str) -> None:
+    lifted = Justification("liftable", (Step(sample.JIT, 7, "12 functions read"),))
+    gates = tuple(
+        msgspec.structs.replace(gate, justification=lifted) if gate is sample.JIT_GATE else gate
+        for gate in sample.GATES
+    )
+    text = html.render(msgspec.structs.replace(sample.REPORT, gates=gates), sample.source).decode()
+    row = text[text.index('data-outcome="raises"') :]
+    row = Reader(row[: row.index("</tr>")]).text
+    assert f"comm.py:{sample.JIT_GATE.line} stops with an error; liftable: 12 functions read" in row
+
+
+def test_words_that_are_used_are_explained(page: str, read: Reader) -> None:
+    for term in ("gate", "guard", "barrier", "liftable", "reference", "what_if"):
+        assert f"w-{term}" in read.ids
+    assert "#help" in read.links
+    assert set(re.findall(r'href="#w-(\w+)"', page)) <= {i[2:] for i in read.ids if i.startswith("w-")}
+
+
+def test_what_is_new_against_a_baseline_says_so() -> None:
+    states: dict[str, State] = {gate.id: "unchanged" for gate in sample.GATES}
+    states |= {sample.JIT_GATE.id: "new", sample.WAIT.id: "updated"}
+    marks = Marks(states=states, suppressed={sample.TRIGGER.id: "only overlap"})
+    sheet = Sheet(
+        "sm_120: 1 gate is new",
+        ("lead",),
+        (
+            Section(
+                "New or worse",
+                (
+                    Item(
+                        ("it ", Code("is")),
+                    ),
+                ),
+            ),
+        ),
+    )
+    page = html.render(sample.REPORT, sample.source, marks, sheet).decode()
+    first = Reader(page[: page.index('<section id="findings"')]).text
+    assert "3 errors 2 new" in first
+    assert "New or worse (1)" in first
+    card = page[page.index(f'id="{gate_anchor(sample.JIT_GATE.id)}"') :]
+    assert '|new"' in card[: card.index(">")]
+    assert Reader(card[card.index("<summary>") : card.index("</summary>")]).text.startswith(
+        "error new sm_120"
+    )
+    assert "Suppressed: only overlap" in Reader(page).text
+    assert "new or known" not in Reader(html.render(sample.REPORT).decode()).text
 
 
 def test_a_finding_shows_values_by_architecture(page: str) -> None:

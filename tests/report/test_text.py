@@ -8,7 +8,9 @@ import re
 import msgspec
 import pytest
 
-from analyzer.report import explain, markdown, terminal
+from analyzer.ci.marks import Marks, State
+from analyzer.model import Effect
+from analyzer.report import explain, markdown, terminal, words
 from analyzer.report.screen import Screen
 from analyzer.report.source import elide, elide_start, visible
 from tests.report import hostile, sample
@@ -163,9 +165,54 @@ def test_markdown_holds_counts_ways_findings_and_matrix() -> None:
     text = markdown.render(sample.REPORT).decode()
     assert text.startswith("## sm_120: sm_120 loses something at 7 places")
     assert "| 🔴 error |  | 1 | 2 | **3** |" in text
-    assert "| 🔴 | `servekit --enable-fused-reduce` | `servekit/layers/fuse.py:10` | 4 | raises |" in text
+    place = "`servekit/layers/fuse.py:10` | gets other code, silently"
+    assert f"| 🔴 | `servekit --enable-fused-reduce` | {place} | 4 | raises |" in text
     assert "|  | `two_shot` | ✅ yes | ✅ yes | 🟡 degraded |" in text
     assert "3 places left undecided" in text
+
+
+def test_markdown_of_a_check_holds_what_new_gates_decide() -> None:
+    states: dict[str, State] = {gate.id: "unchanged" for gate in sample.GATES}
+    assert markdown.changed(sample.REPORT, Marks(states=states)) == b""
+    text = markdown.changed(sample.REPORT, Marks(states=states | {sample.WAIT.id: "new"})).decode()
+    assert "`two_shot`" in text
+    assert "`one_shot`" not in text
+    assert "`servekit --enable-fused-reduce`" in text
+    assert "### What they decide in the matrix" in text
+
+
+@pytest.mark.parametrize(
+    ("effects", "told"),
+    [
+        ([], "no gate stops sm_120 on this way"),
+        (["raises"], "today sm_120 stops with an error (fuse.py:10)"),
+        (
+            ["degraded", "raises"],
+            "today sm_120 gets other code, silently (fuse.py:10); "
+            "with that open it stops with an error (fuse.py:10)",
+        ),
+        (
+            ["excluded", "lost_sync", "empty_kernel"],
+            "today sm_120 does without it, silently (fuse.py:10); with that open, 2 more gates: at the last "
+            "it launches a kernel that does nothing, silently (fuse.py:10)",
+        ),
+    ],
+)
+def test_outcome_of_a_way_says_what_happens_today(effects: list[Effect], told: str) -> None:
+    gates = {
+        str(n): msgspec.structs.replace(sample.FUSE_GATE, id=str(n), effect=effect, silent=effect != "raises")
+        for n, effect in enumerate(effects)
+    }
+    barriers = tuple(sample.Barrier(gate, "always") for gate in gates)
+    path = msgspec.structs.replace(sample.PATHS[0], barriers=barriers)
+    assert words.path_outcome(path, "sm_120", gates) == told
+
+
+def test_a_way_that_is_closed_under_circumstances_only_is_open_today() -> None:
+    barriers = (sample.Barrier(sample.FUSE_GATE.id, "default"),)
+    path = msgspec.structs.replace(sample.PATHS[0], barriers=barriers)
+    gates = {sample.FUSE_GATE.id: sample.FUSE_GATE}
+    assert words.path_outcome(path, "sm_120", gates) == "open today; closed only for the automatic choice"
 
 
 def test_markdown_counts_what_it_leaves_out() -> None:
