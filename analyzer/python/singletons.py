@@ -60,6 +60,8 @@ def _later(m: Machine, of: Class) -> tuple[frozenset[str], frozenset[str]]:
 def _set_in(m: Machine, of: Class) -> tuple[frozenset[str], frozenset[str]]:
     bound: set[str] = set()
     changed: set[str] = set()
+    if m.index.find(of.module) is None:
+        return frozenset(), frozenset()  # a class of the standard library that is modelled here
     body_of = m.state(of.module).source.parsed.body
     for method in of.node.body:
         if not isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) or method.name in _MAKING:

@@ -108,3 +108,11 @@ def ask_other(): return (1, size).index(9)
     assert isinstance(found.data, Unknown), "where the answer of the device stands depends on the other"
     assert not isinstance(other, Raised)
     assert isinstance(other.data, Free)
+
+
+def test_a_name_space_that_a_module_holds_is_plain_data() -> None:
+    text = "import types, torch\nHELD = types.SimpleNamespace(major=torch.cuda.get_device_capability()[0])\n"
+    text += "def ask(): return HELD.major\n"
+    found = answer(machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0"), "ask")
+    assert not isinstance(found, Raised)
+    assert found.data == 12
