@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -22,6 +22,7 @@ from analyzer.python.syntax import ParsedFile
 #: A name of a function that is this short says too little to be followed.
 _SHORT = 6
 _MEASURED = "such settings are measured on the product: those for another one are not in the tree"
+_NUMBER = re.compile(r"\d+")
 _LIKE_SPACES = re.compile(r"[_\- ]")
 
 Part = str | ast.expr
@@ -68,13 +69,13 @@ def gates(
 
     ``words`` are the identifiers of each Python file, ``others`` the files of the tree that hold no code.
     """
-    plain = sorted({_spaced(path.rpartition("/")[2]) for path in others})
+    plain = [(folder, _spaced(name)) for folder, _, name in (path.rpartition("/") for path in others)]
     known = [name for name in names if name in devices()]
     made = []
     for file, lookups in sorted(_lookups(index, words).items()):
         counts: dict[tuple[str, str], int] = {}
         for lookup in lookups:
-            held = {arch: _count(lookup.pattern(devices()[arch]), plain) for arch in known}
+            held = _held(lookup, known, plain)
             if not any(held.values()) or all(held.values()):
                 continue
             code = ast.unparse(lookup.asks)
@@ -83,8 +84,27 @@ def gates(
     return tuple(made)
 
 
-def _count(pattern: re.Pattern[str], files: Iterable[str]) -> int:
-    return sum(pattern.fullmatch(file) is not None for file in files)
+def _held(lookup: Lookup, known: Sequence[str], files: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """How many files of the form there are for products of each architecture.
+
+    Of folders that differ in numbers alone, as by a version, the newest counts: that of what is new is looked
+    into first, and an older one stands in for it.
+    """
+    found = {
+        arch: [folder for folder, name in files if pattern.fullmatch(name)]
+        for arch in known
+        for pattern in [lookup.pattern(devices()[arch])]
+    }
+    newest: dict[str, str] = {}
+    for folder in {folder for folders in found.values() for folder in folders}:
+        series = _NUMBER.sub("#", folder)
+        newest[series] = max(newest.get(series, folder), folder, key=_numbers)
+    counted = set(newest.values())
+    return {arch: sum(folder in counted for folder in folders) for arch, folders in found.items()}
+
+
+def _numbers(folder: str) -> list[int]:
+    return [int(number) for number in _NUMBER.findall(folder)]
 
 
 def _spaced(text: str) -> str:

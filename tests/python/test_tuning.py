@@ -87,6 +87,15 @@ def test_a_sum_of_texts(tmp_path: Path) -> None:
     assert gate.effect == "degraded"
 
 
+def test_of_versions_the_newest_counts(tmp_path: Path) -> None:
+    """Where no product of the target has settings for the newest version, those of an older one are used."""
+    old = ("for_9_1/rows=8,product=NVIDIA_H100.json", "for_9_1/rows=8,product=NVIDIA_GeForce_RTX_5090.json")
+    (gate,) = told(tmp_path / "old", *old)
+    assert gate.effect == "none"
+    (gate,) = told(tmp_path / "new", *old, "for_10_0/rows=8,product=NVIDIA_H100.json")
+    assert gate.effect == "degraded"
+
+
 @pytest.mark.parametrize(
     ("files", "name"),
     [
