@@ -23,7 +23,7 @@ from analyzer.graph.entries import declared_options, public_names
 from analyzer.graph.flow import flow
 from analyzer.graph.link import link
 from analyzer.graph.unlinked import unlinked
-from analyzer.jit import builds, named, places
+from analyzer.jit import builds, listed, named, places
 from analyzer.jit.extract import Extract, extract
 from analyzer.judge import backends, matrix
 from analyzer.judge.declared import contradicted
@@ -280,7 +280,11 @@ def _scan(
             judged(_placed(gate))
             for gate in tuning.gates(index, spellings, tree.others, options.target, options.references, names)
         ]
-    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values(), *tuned]
+        shipped = [
+            unfollowed(_placed(gate), options.target)
+            for gate in listed.gates(tree, options.target, options.references, names)
+        ]
+    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values(), *tuned, *shipped]
     every = sorted([*python_gates, *others], key=_gate_order)
     target = archs.find(options.target)
     return Report(

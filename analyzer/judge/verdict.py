@@ -53,6 +53,8 @@ def unfollowed(gate: Gate, target: str) -> Gate:
     what = f"no code of this library runs on {target}, and its source is not in the tree"
     if gate.layer == "resource":
         what = "whether less would do is not known"
+    elif gate.layer == "env":
+        what = "what is compiled for the list was not followed"
     steps = (*(gate.because[-1:] if gate.layer == "resource" else ()), Step(gate.file, gate.line, what))
     return judged(msgspec.structs.replace(gate, justification=Justification("unknown", steps)))
 
