@@ -29,7 +29,7 @@ def served(gate: Gate) -> set[str]:
     ("text", "line", "archs"),
     [
         ('set(CMAKE_CUDA_ARCHITECTURES "90a;100a")\n', 1, {"sm_90", "sm_100"}),
-        ('# all\nset(CMAKE_CUDA_ARCHITECTURES 80-real 90-real CACHE STRING "(x")\n', 2, {"sm_80", "sm_90"}),
+        ('#\nset(CMAKE_CUDA_ARCHITECTURES 80-real 90-real CACHE STRING "(x")\n', 2, {"sm_80", "sm_90"}),
         ("set_target_properties(ops PROPERTIES\n  LANGUAGE C\n  CUDA_ARCHITECTURES \"90a\")\n", 1, {"sm_90"}),
         ("set_property(TARGET ops PROPERTY CUDA_ARCHITECTURES 100f 90a)\n", 1, {"sm_90", "sm_100", "sm_103"}),
         ("set(OURS 90a 100a)\nset(CMAKE_CUDA_ARCHITECTURES ${OURS})\n", 2, {"sm_90", "sm_100"}),
@@ -58,7 +58,7 @@ def test_lists_that_leave_the_target_out(text: str, line: int, archs: set[str], 
     [
         "set(CMAKE_CUDA_ARCHITECTURES native)\n",
         "set(CMAKE_CUDA_ARCHITECTURES ${THEIRS})\n",
-        "set(CMAKE_CUDA_ARCHITECTURES 90a)\nif(X)\nlist(APPEND CMAKE_CUDA_ARCHITECTURES ${THEIRS})\nendif()\n",
+        "set(CMAKE_CUDA_ARCHITECTURES 90a)\nif(A)\nset(CMAKE_CUDA_ARCHITECTURES ${THEIRS})\nendif()\n",
         "#[[ set(CMAKE_CUDA_ARCHITECTURES 90a)\n]]\n# set(CMAKE_CUDA_ARCHITECTURES 90a)\n",
         'message("set(CMAKE_CUDA_ARCHITECTURES 90a)")\n',
         "set(CMAKE_CUDA_ARCHITECTURES 80)\n",
