@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from analyzer.cuda.activity import Branch, FileActivity, Unit
@@ -65,11 +65,15 @@ def bare(condition: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """Which bits of a mask are which passes: all device passes, the target's, those of the references."""
+    """Which bits of a mask are which passes: all device passes, the target's, those of the references.
+
+    ``older`` is the newest architecture before the target's generation; 0 if there is none.
+    """
 
     device: int
     target: int
     references: tuple[int, ...]
+    older: int = 0
 
 
 class UnitMacros(Mapping[str, MacroRows]):
@@ -258,7 +262,21 @@ class _File:
         asked = bits.target
         for bit in bits.references:
             asked |= bit
-        return Guarded("none") if branch.unknown & asked else self._losses.at(branch.line)
+        if branch.unknown & asked:
+            return Guarded("none")
+        lost = self._losses.at(branch.line)
+        if lost.effect in ("excluded", "degraded") and self._has_own(branch):
+            return replace(lost, effect="none", losses=(), falls_back_to=None)
+        return lost
+
+    def _has_own(self, branch: Branch) -> bool:
+        """Whether the target takes a branch of the chain whose condition its generation brought."""
+        target, older = self.finder.bits.target, self.finder.bits.older
+        return any(
+            other.group == branch.group and other.condition and other.active & (target | older) == target
+            for other in self.activity.dependent
+            if other.enclosing & older
+        )
 
     def _continues(self, branch: Branch) -> bool:
         found = self.finder.reader.source(branch.file).chain(branch.line)

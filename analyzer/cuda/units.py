@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from analyzer.archs import Spelling, find
 from analyzer.cuda import flags, hollow, isa
 from analyzer.cuda.activity import Configuration, FileActivity, Unit
+from analyzer.cuda.derived import derived
 from analyzer.cuda.directives import FileDirectives, facts
 from analyzer.cuda.exported import Function, Reached, Way, reached
 from analyzer.cuda.followed import Followed, Follower
@@ -144,7 +145,9 @@ class Settings:
         """The passes by bit: one for each architecture in order, then the host's."""
         bit = {name: 1 << index for index, name in enumerate(self.archs)}
         references = tuple(bit[name] for name in self.references if name in bit)
-        return Bits((1 << len(self.archs)) - 1, bit[self.target], references)
+        older = [name for name in self.archs if find(name).major < find(self.target).major]
+        nearest = bit[max(older, key=lambda name: find(name).number)] if older else 0
+        return Bits((1 << len(self.archs)) - 1, bit[self.target], references, nearest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,8 @@ class BuildResult:
 
     ``dependent`` holds, for each architecture-dependent branch that some architecture comes by, the mask of
     those that take it; ``guarded`` what references compile under each guard at which something is lost;
-    ``lacking`` the flags that the build should have been given.
+    ``lacking`` the flags that the build should have been given; ``hanging``, by the place of a guard that
+    only defines macros, the guards at which the target loses something by them.
     """
 
     name: str
@@ -164,6 +168,7 @@ class BuildResult:
     guarded: Mapping[Mark, tuple[Followed, ...]]
     unresolved: tuple[Unresolved, ...]
     lacking: tuple[flags.Lacking, ...] = ()
+    hanging: Mapping[Mark, tuple[Mark, ...]] = field(default_factory=dict)
 
 
 class Files:
@@ -266,7 +271,8 @@ class Analysis:
         if any(draft.effect == "excluded" for draft in guards):
             compiled = [file for activity in walked.activities for file in self._seen(activity, target)]
             guards = hollow.refined(guards, compiled)
-        drafts = (*guards, *illegal, *self.host.drafts(walked.units))
+        told = derived(guards)
+        drafts = (*told.drafts, *illegal, *self.host.drafts(walked.units))
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
             spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
@@ -286,9 +292,10 @@ class Analysis:
             exports,
             tuple(dict.fromkeys(activity.path for activity in activities)),
             dependent,
-            guarded,
+            {**guarded, **_passed_on(told.hanging, guarded)},
             (*unresolved, *(Unresolved(m.file, m.line, m.header, "not in the tree") for m in missing)),
             lacking,
+            told.hanging,
         )
 
     def _followed(
@@ -349,7 +356,7 @@ class Analysis:
             drafts += self.finder.own(unit)
             if asks:
                 drafts += (draft for draft in self.host.drafts([unit]) if draft.file == source)
-        lost = tuple(draft for draft in drafts if draft.effect != "none")
+        lost = tuple(draft for draft in derived(drafts).drafts if draft.effect != "none")
         return BuildResult("", lost, (), tuple(paths), {}, {}, ())
 
     def _walk(self, build: BuildUnits, source: str, cuda: bool) -> Unit:
@@ -524,6 +531,9 @@ def _result(
         for export in result.exports:
             for mark, _ in export.marks:
                 reached_by[mark][result.name] = None
+        for mark, found in result.hanging.items():
+            if any(result.name in reached_by[other] for other in found):
+                reached_by[mark][result.name] = None
         own = {(draft.file, draft.line) for draft in result.drafts}
         for place, taken in result.dependent.items():
             directives[place[0]].add(place[1])
@@ -560,6 +570,17 @@ def _result(
         tuple(sorted(unresolved)),
         _guarded(results, ids),
     )
+
+
+def _passed_on(
+    hanging: Mapping[Mark, Sequence[Mark]], guarded: Mapping[Mark, Sequence[Followed]]
+) -> dict[Mark, tuple[Followed, ...]]:
+    """What stands behind guards that only define macros: what does behind those that hang on them."""
+    behind = {
+        mark: tuple(dict.fromkeys(one for other in found for one in guarded.get(other, ())))
+        for mark, found in hanging.items()
+    }
+    return {mark: found for mark, found in behind.items() if found}
 
 
 def _guarded(results: Sequence[BuildResult], ids: Mapping[Mark, str]) -> dict[str, tuple[Followed, ...]]:

@@ -349,3 +349,24 @@ def test_progress(tmp_path: Path) -> None:
 )
 def test_parentheses_around_a_condition(condition: str, expected: str) -> None:
     assert bare(condition) == expected
+
+
+def test_a_branch_that_was_written_for_the_target_takes_nothing_from_it() -> None:
+    text = """
+        __device__ int parts() {
+        #if __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+          return 64;
+        #elif __CUDA_ARCH__ == 890 || __CUDA_ARCH__ == {number}
+          return 32;
+        #else
+          return 16;
+        #endif
+        }
+    """
+    effects = {
+        number: [
+            guard.gate.effect for guard in analysed({"unit.cu": text.replace("{number}", number)}).guards
+        ]
+        for number in ("1200", "1210")
+    }
+    assert effects == {"1200": ["none", "none"], "1210": ["degraded", "none"]}
