@@ -29,14 +29,15 @@ def render(report: Report, limit: int = 20) -> bytes:
 
 
 def changed(report: Report, marks: Marks, limit: int = 20) -> bytes:
-    """The ways in and the part of the matrix that gates decide which the baseline lacks or has otherwise."""
+    """The counts; ways in and rows of the matrix that gates decide which the baseline has not, or otherwise."""
     fresh = {gate for gate, state in (marks.states or {}).items() if state != "unchanged"}
     target = report.target.arch
     paths = [path for path in report.paths if any(barrier.gate in fresh for barrier in path.barriers)]
     rows = [cell for cell in report.matrix if not fresh.isdisjoint(cell.reasons.get(target, ()))]
     ways = _ways(report, paths, "What these gates stop", limit)
-    lines = ["", *ways, *_matrix(report, rows, "What they decide in the matrix")]
-    return ("\n".join(lines).rstrip() + "\n").encode("utf-8", "replace") if paths or rows else b""
+    counts = ["### All findings", "", *_counts(report)] if report.findings else []
+    lines = ["", *ways, *_matrix(report, rows, "What they decide in the matrix"), *counts]
+    return ("\n".join(lines).rstrip() + "\n").encode("utf-8", "replace")
 
 
 def escape(text: str) -> str:

@@ -76,9 +76,13 @@ const remember = (key, value) => { if (value) state.set(key, value); else state.
 
 // ---- Filters
 const rowsOf = list => list.matches(".list") ? [...list.children].filter(e => e.matches("details")) : $$("[data-row]", list);
+const idOf = card => {  // stands last in a card: no need to look through all of it
+  const foot = card.lastElementChild.lastElementChild;
+  return foot && foot.matches(".foot") ? $(".id", foot).textContent : "";
+};
 const texts = new WeakMap();
 const textOf = row => {
-  if (!texts.has(row)) texts.set(row, ((row.matches("details") ? row.firstElementChild.textContent + " " + ($(".id", row) || {textContent: ""}).textContent : row.textContent)).toLowerCase());
+  if (!texts.has(row)) texts.set(row, (row.matches("details") ? row.firstElementChild.textContent + " " + idOf(row) : row.textContent).toLowerCase());
   return texts.get(row);
 };
 const FACTS = ["severity", "layer", "effect", "package", "justification", "silent", "state"];
@@ -91,7 +95,7 @@ const factsOf = row => {  // a row of the table of gates is filtered by what its
   }
   return known.get(row);
 };
-const PAGE = 200;  // rows that are laid out at once
+const PAGE = 100;  // rows that are laid out at once
 const filters = {};
 for (const form of $$(".filter")) {
   const name = form.dataset.for;
@@ -100,8 +104,10 @@ for (const form of $$(".filter")) {
   const paged = name !== "m";  // the matrix is folded by area
   const more = make("button", {type: "button", className: "more-rows"});
   let limit = PAGE;
-  const page = () => {  // of what the filter leaves, in the order of the list
-    const left = (paged && rows.length > PAGE ? rowsOf(list) : []).filter(row => !row.classList.contains("hide"));
+  let order = rows;
+  const page = (sorted = order) => {  // of what the filter leaves, in the order of the list
+    order = sorted;
+    const left = paged && rows.length > PAGE ? order.filter(row => !row.classList.contains("hide")) : [];
     left.forEach((row, at) => row.classList.toggle("later", at >= limit));
     more.hidden = left.length <= limit;
     more.textContent = `Show ${Math.min(5 * PAGE, left.length - limit)} more of ${left.length}`;
@@ -171,7 +177,7 @@ for (const table of $$("table.sort")) {
     const rows = [...body.rows].sort((a, b) => numeric ? number(a) - number(b) : value(a).localeCompare(value(b), "en", {numeric: true}));
     if (down) rows.reverse();
     body.append(...rows);
-    filters[table.dataset.list]?.page();
+    filters[table.dataset.list]?.page(rows);
     heads.forEach((head, i) => i === index ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort"));
   };
   heads.forEach((head, index) => {
@@ -297,6 +303,11 @@ const prepare = card => {
   }
   draw(card);
   const image = $("svg", card);
+  const entry = image && $("a", image);
+  if (entry) {  // a wide fan pushes the entry down: start there
+    const box = image.parentElement;
+    box.scrollTop = entry.transform.baseVal[0].matrix.f - box.clientHeight / 3;
+  }
   if (image) { image.setAttribute("role", "group"); image.setAttribute("aria-label", "The way drawn, from its entry to what it can run"); }
   const picture = $(".draw", card);
   if (picture) picture.prepend(make("p", {className: "zoom"}, ...[["fit", "Fit", "Fit to the page"], ["-", "−", "Smaller"], ["+", "+", "Larger"]].map(([zoom, text, title]) => {

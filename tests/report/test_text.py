@@ -173,7 +173,9 @@ def test_markdown_holds_counts_ways_findings_and_matrix() -> None:
 
 def test_markdown_of_a_check_holds_what_new_gates_decide() -> None:
     states: dict[str, State] = {gate.id: "unchanged" for gate in sample.GATES}
-    assert markdown.changed(sample.REPORT, Marks(states=states)) == b""
+    same = markdown.changed(sample.REPORT, Marks(states=states)).decode()
+    assert same.startswith("\n### All findings")
+    assert "| 🔴 error |  | 1 | 2 | **3** |" in same
     text = markdown.changed(sample.REPORT, Marks(states=states | {sample.WAIT.id: "new"})).decode()
     assert "`two_shot`" in text
     assert "`one_shot`" not in text
