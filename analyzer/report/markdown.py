@@ -29,7 +29,7 @@ def render(report: Report, limit: int = 20) -> bytes:
 
 
 def changed(report: Report, marks: Marks, limit: int = 20) -> bytes:
-    """The counts; ways in and rows of the matrix that gates decide which the baseline has not, or otherwise."""
+    """Counts; ways in and rows of the matrix that gates decide which the baseline has not, or otherwise."""
     fresh = {gate for gate, state in (marks.states or {}).items() if state != "unchanged"}
     target = report.target.arch
     paths = [path for path in report.paths if any(barrier.gate in fresh for barrier in path.barriers)]
