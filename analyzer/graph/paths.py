@@ -260,8 +260,7 @@ class Linker:
                 guard = gate_found.id
                 steps.setdefault(guard)
                 holder = reach.held_by.get(guard)
-                if holder is not None:
-                    self._edge(self._kernel(holder, export), guard, "holds")
+                self._edge(self._kernel(holder, export) if holder is not None else export, guard, "holds")
                 stops.setdefault(guard, Barrier(guard, "always"))
 
     def _kernel(self, kernel: CudaFunction, export: str) -> str:

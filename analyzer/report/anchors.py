@@ -17,6 +17,11 @@ def gate_anchor(identity: str) -> str:
     return _anchor("g", identity)
 
 
+def entry_anchor(name: str) -> str:
+    """The anchor of the picture of all ways of the entry with this name."""
+    return _anchor("e", name)
+
+
 def path_anchor(identity: str) -> str:
     """The anchor of the path with this id."""
     return _anchor("p", identity)

@@ -70,9 +70,10 @@ class Picture:
 
 
 class Gallery:
-    """The pictures of a page; the first ones, in the order of ``paths``, stand in it as SVG."""
+    """The pictures of a page; the first ``inline`` boxes, in the order of ``paths``, stand in it as SVG."""
 
-    def __init__(self, report: Report, line_anchor: Callable[[str, int], str]) -> None:
+    def __init__(self, report: Report, line_anchor: Callable[[str, int], str], inline: int = _INLINE) -> None:
+        self._inline = inline
         self._gates = {gate.id: gate for gate in report.gates}
         self._nodes = {node.id: node for node in report.nodes}
         self._after: dict[str, list[str]] = {}
@@ -82,7 +83,7 @@ class Gallery:
 
     def pictures(self, paths: Iterable[Path]) -> dict[str, Picture]:
         """A picture for each path, by path id."""
-        left = _INLINE
+        left = self._inline
         result: dict[str, Picture] = {}
         for path in paths:
             result[path.id] = self._picture(path, left > 0)

@@ -14,7 +14,7 @@ from analyzer import data
 from analyzer.ci.marks import UNMARKED, Marks
 from analyzer.model import Report
 from analyzer.report import words
-from analyzer.report.anchors import gate_anchor, path_anchor
+from analyzer.report.anchors import entry_anchor, gate_anchor, path_anchor
 from analyzer.report.glossary import glossary
 from analyzer.report.page import Page
 from analyzer.report.scripted import script_data
@@ -68,7 +68,11 @@ def environment() -> Environment:
         "script_json": script_json,
         "counted": words.counted,
     }
-    environment.globals |= {"gate_anchor": gate_anchor, "path_anchor": path_anchor}
+    environment.globals |= {
+        "gate_anchor": gate_anchor,
+        "path_anchor": path_anchor,
+        "entry_anchor": entry_anchor,
+    }
     environment.globals["asset"] = lambda name: Markup((reports / "assets" / name).read_text("utf-8"))
     return environment
 

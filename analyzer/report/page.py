@@ -9,7 +9,10 @@ from functools import cache, cached_property
 from itertools import groupby
 from typing import get_args
 
+import msgspec
+
 from analyzer.ci.marks import UNMARKED, Marks
+from analyzer.graph.paths import met
 from analyzer.judge.edits import gate as edits
 from analyzer.judge.edits.predicates import Predicates
 from analyzer.judge.edits.text import NoEditError, patch
@@ -369,6 +372,28 @@ class Page:
         return sorted(groups.items(), key=lambda item: (-sum(one.blocks for one in item[1]), item[0]))
 
     # Paths
+
+    @cached_property
+    def entries(self) -> dict[str, list[Path]]:
+        """The ways of each entry that has several, by its name, worst first."""
+        found: dict[str, list[Path]] = {}
+        for path in self.paths:
+            found.setdefault(path.entry.name, []).append(path)
+        return {name: ways for name, ways in found.items() if len(ways) > 1}
+
+    @cached_property
+    def wholes(self) -> dict[str, Picture]:
+        """All ways of an entry that has several as one picture, by its name."""
+        wholes = [
+            msgspec.structs.replace(
+                ways[0],
+                id=name,
+                steps=tuple(dict.fromkeys(step for way in ways for step in way.steps)),
+                barriers=tuple(met({b.gate: b for way in ways for b in way.barriers}.values(), self.gates)),
+            )
+            for name, ways in self.entries.items()
+        ]
+        return Gallery(self.report, self.code.anchor, 0).pictures(wholes)
 
     @cached_property
     def pictures(self) -> dict[str, Picture]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzer.report.anchors import gate_anchor, path_anchor
+from analyzer.report.anchors import entry_anchor, gate_anchor, path_anchor
 from analyzer.report.gallery import Picture, gate_name, label, short
 from analyzer.report.page import Page
 from analyzer.report.source import one_line
@@ -17,7 +17,8 @@ def script_data(page: Page) -> dict[str, object]:
     A step is ``[kind, name, label in the picture, place, anchor of its code]``; a gate, whose card says the
     rest, is ``[kind, name, label, anchor of the card]``. A label that is the name is empty. A path has the
     indices of its steps and, where its picture does not stand in the page, ``boxes`` (index, x, y, number of
-    the barrier or 0: four numbers a box) and ``links`` (from box, to box: two numbers a link).
+    the barrier or 0: four numbers a box) and ``links`` (from box, to box: two numbers a link); so has an entry
+    with several ways.
     """
     index: dict[str, int] = {}
     for path in page.paths:
@@ -30,6 +31,9 @@ def script_data(page: Page) -> dict[str, object]:
         if not picture.inline:
             entry |= {"boxes": _boxes(picture, index), "links": [i for link in picture.links for i in link]}
         paths[path_anchor(path.id)] = entry
+    for name, picture in page.wholes.items():
+        drawn = {"boxes": _boxes(picture, index), "links": [i for link in picture.links for i in link]}
+        paths[entry_anchor(name)] = drawn
     return {"target": page.target, "steps": [_step(page, step) for step in index], "paths": paths}
 
 

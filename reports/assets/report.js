@@ -268,8 +268,8 @@ const line = ([ax, ay], [bx, by]) => {
   const bend = (x2 - x1) >> 1;
   return `M${x1} ${y1 + H / 2}C${x1 + bend} ${y1 + H / 2} ${x2 - bend} ${y2 + H / 2} ${x2} ${y2 + H / 2}`;
 };
-const draw = card => {
-  const root = $("svg", card), path = data.paths[card.id];
+const draw = holder => {  // a way, or all ways of an entry
+  const root = $("svg", holder), path = data.paths[holder.id];
   if (!root || root.childElementCount || !path || !path.boxes) return;
   const at = i => [path.boxes[4 * i + 1], path.boxes[4 * i + 2]];
   let d = "";
@@ -290,6 +290,22 @@ const draw = card => {
 
 // ---- What a card shows only with script: code, pictures, what-if, copy.
 const openBox = anchor => make("label", {className: "open"}, make("input", {type: "checkbox", checked: opened.has(anchor)}), ` what if open`);
+const hang = holder => {
+  draw(holder);
+  const picture = $(".draw", holder), image = picture && $("svg", picture), entry = image && $("a", image);
+  if (!picture || $(".zoom", picture)) return;
+  image.setAttribute("role", "group");
+  image.setAttribute("aria-label", "The way drawn, from its entry to what it can run");
+  if (entry) {  // a wide fan pushes the entry down: start there
+    const box = image.parentElement;
+    box.scrollTop = entry.transform.baseVal[0].matrix.f - box.clientHeight / 3;
+  }
+  picture.prepend(make("p", {className: "zoom"}, ...[["fit", "Fit", "Fit to the page"], ["-", "−", "Smaller"], ["+", "+", "Larger"]].map(([zoom, text, title]) => {
+    const button = make("button", {type: "button", textContent: text, title, ariaLabel: title});
+    button.dataset.zoom = zoom;
+    return button;
+  })));
+};
 const ready = new WeakSet();
 const prepare = card => {
   if (ready.has(card)) return;
@@ -301,20 +317,7 @@ const prepare = card => {
     label.firstChild.dataset.open = gate;
     item.append(label);
   }
-  draw(card);
-  const image = $("svg", card);
-  const entry = image && $("a", image);
-  if (entry) {  // a wide fan pushes the entry down: start there
-    const box = image.parentElement;
-    box.scrollTop = entry.transform.baseVal[0].matrix.f - box.clientHeight / 3;
-  }
-  if (image) { image.setAttribute("role", "group"); image.setAttribute("aria-label", "The way drawn, from its entry to what it can run"); }
-  const picture = $(".draw", card);
-  if (picture) picture.prepend(make("p", {className: "zoom"}, ...[["fit", "Fit", "Fit to the page"], ["-", "−", "Smaller"], ["+", "+", "Larger"]].map(([zoom, text, title]) => {
-    const button = make("button", {type: "button", textContent: text, title, ariaLabel: title});
-    button.dataset.zoom = zoom;
-    return button;
-  })));
+  hang(card);
   if (card.matches(".way")) {
     const steps = make("details", {className: "more"}, make("summary", {textContent: "Step by step, with code"}), make("ol", {className: "steps"}));
     steps.dataset.steps = card.id;
@@ -354,6 +357,7 @@ document.addEventListener("toggle", event => {
   if (!details.open) return;
   if (details.dataset.steps) { buildSteps(details); reach(details); }
   if (details.matches(".card")) prepare(details);
+  if (details.matches(".whole")) { hang(details); reach(details); }
   if (details.matches(".code")) reach(details);
 }, true);
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from analyzer.report import html, tally
-from analyzer.report.anchors import gate_anchor, path_anchor
+from analyzer.report.anchors import entry_anchor, gate_anchor, path_anchor
 from tests.report import hostile, large, sample
 
 pytestmark = pytest.mark.browser
@@ -214,6 +214,22 @@ def test_a_way_is_drawn_with_its_barriers(open_page: Open, story: Path) -> None:
         "all => all.filter(a => [...a.querySelectorAll('text')].some(t => t.getBBox().width > 250)).length",
     )
     assert overflow == 0
+
+
+def test_all_ways_of_an_entry_are_drawn_in_one_picture(open_page: Open, folder: Path) -> None:
+    first, second = sample.PATHS[:2]
+    both = (first, msgspec.structs.replace(second, entry=first.entry))
+    file = folder / "whole.html"
+    file.write_bytes(html.render(msgspec.structs.replace(sample.REPORT, paths=both), sample.source))
+    page = open_page(file, f"#{entry_anchor(first.entry.name)}")
+    page.wait_for_selector(".whole[open] svg a")
+    steps = {*first.steps, *second.steps}
+    assert len(page.query_selector_all(".whole svg a")) == len(steps)
+    assert len(page.query_selector_all(".whole .zoom button")) == 3
+    barred = {barrier.gate for way in both for barrier in way.barriers} & steps
+    assert len(page.query_selector_all(".whole svg a.bar")) == len(barred)
+    links = [link.get_attribute("href") for link in page.query_selector_all(".way > .body > p.facts a")]
+    assert {f"#{path_anchor(way.id)}" for way in both} <= set(links)
 
 
 def test_steps_of_a_way_show_code(open_page: Open, story: Path) -> None:
