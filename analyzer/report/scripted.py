@@ -17,8 +17,8 @@ def script_data(page: Page) -> dict[str, object]:
     A step is ``[kind, name, label in the picture, place, anchor of its code]``; a gate, whose card says the
     rest, is ``[kind, name, label, anchor of the card]``. A label that is the name is empty. A path has the
     indices of its steps and, where its picture does not stand in the page, ``boxes`` (index, x, y, number of
-    the barrier or 0: four numbers a box) and ``links`` (from box, to box: two numbers a link); so has an entry
-    with several ways.
+    the barrier or 0: four numbers a box) and ``links`` (from box, to box: two numbers a link). So has an
+    entry with several ways.
     """
     index: dict[str, int] = {}
     for path in page.paths:
