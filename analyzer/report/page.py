@@ -410,5 +410,7 @@ def _nothing_known(cell: Cell) -> str:
 
 
 def _enters(path: Path, cell: Cell) -> bool:
-    """Whether a way in starts at a cell's API, or at a method of it."""
-    return path.entry.name == cell.api or path.entry.name.startswith(f"{cell.api}.")
+    """Whether a way in starts at a cell's API or a method of it, and is not one of other back ends."""
+    if path.entry.name != cell.api and not path.entry.name.startswith(f"{cell.api}."):
+        return False
+    return not cell.backend or not path.backends or cell.backend in path.backends

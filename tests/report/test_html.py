@@ -186,6 +186,23 @@ def test_what_is_new_against_a_baseline_says_so() -> None:
     assert "new or known" not in Reader(html.render(sample.REPORT).decode()).text
 
 
+def test_a_cell_leads_to_a_way_of_its_back_end() -> None:
+    path = next(path for path in sample.PATHS if path.barriers and path.entry.kind == "api")
+    gate = path.barriers[0].gate
+    cell = msgspec.structs.replace(
+        sample.MATRIX[0], api=path.entry.name, backend="wide", reasons={"sm_120": (gate,)}
+    )
+    for backends, end in (
+        ((), path_anchor(path.id)),
+        (("wide",), path_anchor(path.id)),
+        (("plain",), gate_anchor(gate)),
+    ):
+        way = msgspec.structs.replace(path, backends=backends)
+        report = msgspec.structs.replace(sample.REPORT, matrix=(cell,), paths=(way,))
+        page = html.render(report).decode()
+        assert f'class="s unsupported t"><a href="#{end}"' in page, backends
+
+
 def test_a_finding_shows_values_by_architecture(page: str) -> None:
     card = page[page.index(f'id="{gate_anchor(sample.FUSE_GATE.id)}"') :]
     card = card[: card.index("</details>")]
