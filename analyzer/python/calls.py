@@ -240,6 +240,8 @@ def carries(value: Value, depth: int = 3) -> bool:
         return any(carries(item, depth - 1) for _, item in list(data.items.values())[:64])
     if isinstance(data, Set):
         return any(carries(item, depth - 1) for item in list(data.items.values())[:64])
+    if isinstance(data, Instance) and not data.symbolic:
+        return any(carries(item, depth - 1) for item in list(data.attributes.values())[:64])
     return False
 
 

@@ -21,7 +21,7 @@ class Wrapper:
 
 
 def compiled(size, sm_version):
-    return cute.compile(Wrapper(size, sm_version), 0)
+    return cute.compile(Wrapper(size, sm_version), size)
 
 
 def run(x):
