@@ -270,8 +270,10 @@ def because(sources: list[Provenance], line: object) -> tuple[Step, ...]:
             if site is None or node.kind in (Origin.CHECK, Origin.GATE):
                 continue
             where = (site.file, site.line)
-            if where in steps or len(steps) >= CHAIN:
+            if where in steps:
                 continue
+            if len(steps) >= CHAIN:
+                return tuple(steps.values())
             text = line(site) if callable(line) else ""
             if node.kind is Origin.DOOR:
                 what = f"asks the device: {node.what}"

@@ -85,12 +85,14 @@ def run(
     _INTEREST[:] = [Interest(task.index, task.words, task.natives)]
     sys.setrecursionlimit(max(RECURSION, sys.getrecursionlimit()))
     collecting = gc.isenabled()
+    gc.unfreeze()
     gc.disable()  # nearly all that is made lives until the end of a survey, which takes itself apart
     try:
         with _Workers(min(jobs, len(names))) as workers:
             return _run(workers, target, references, names, progress)
     finally:
         if collecting:
+            gc.freeze()  # parsed files and findings stay until the report: no collection need pass through them
             gc.enable()
 
 

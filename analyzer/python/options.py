@@ -55,6 +55,8 @@ def option_trials(
 
     ``words``: file to the identifiers in it.
     """
+    if not options:
+        return ()
     m = survey.machine
     readers = _readers(survey)
     saved = m.recorder, m.results, m.passed, m.failed, m.limit, m.symbolic
