@@ -92,7 +92,7 @@ def run(
             return _run(workers, target, references, names, progress)
     finally:
         if collecting:
-            gc.freeze()  # parsed files and findings stay until the report: no collection need pass through them
+            gc.freeze()  # parsed files and findings stay: no collection need pass through them
             gc.enable()
 
 
