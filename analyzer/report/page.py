@@ -168,6 +168,9 @@ class Area:
 class Page:
     """Everything that the templates ask for. A pure function of a report, its marks and the code it names."""
 
+    #: Steps shown of a gate that takes nothing from the target; ``smgate explain`` has all.
+    STEPS = 6
+
     def __init__(self, report: Report, source: Source, marks: Marks = UNMARKED) -> None:
         self.report = report
         self.marks = marks

@@ -203,6 +203,17 @@ def test_a_cell_leads_to_a_way_of_its_back_end() -> None:
         assert f'class="s unsupported t"><a href="#{end}"' in page, backends
 
 
+def test_a_harmless_gate_is_short(page: str) -> None:
+    steps = tuple(Step(sample.SERVER, 1 + n, f"step {n}") for n in range(9))
+    harmless = msgspec.structs.replace(sample.UNDECIDED, effect="none", parts=(), because=steps)
+    report = msgspec.structs.replace(sample.REPORT, gates=(harmless,), paths=(), matrix=())
+    read = Reader(html.render(report, sample.source).decode())
+    assert "step 5" in read.text
+    assert "step 6" not in read.text
+    assert f"3 more steps: smgate explain {harmless.file}:{harmless.line}" in read.text
+    assert "admit sm_90" in read.text or "unknown sm_80" in read.text
+
+
 def test_a_finding_shows_values_by_architecture(page: str) -> None:
     card = page[page.index(f'id="{gate_anchor(sample.FUSE_GATE.id)}"') :]
     card = card[: card.index("</details>")]
