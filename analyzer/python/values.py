@@ -501,8 +501,8 @@ def join(values: list[Value]) -> Value:
         for part in parts:
             if isinstance(part.data, Unknown):
                 unknown = part
-            elif not any(same(part, known) for known in options):
-                options.append(part)
+            elif len(options) <= _WAYS and not any(same(part, known) for known in options):
+                options.append(part)  # of more than that nothing is kept
     source = combine(*(value.source for value in values))
     if unknown is not None:
         return Value(unknown.data, source)
