@@ -25,6 +25,7 @@ from analyzer.cuda.ptx import Instruction
 from analyzer.cuda.units import ExportReach
 from analyzer.graph.flow import FEW, Flow, Way
 from analyzer.jit.builds import BuildPlan
+from analyzer.judge.traced import lacking
 from analyzer.model import Gate, Justification, Step
 from analyzer.python.findings import Findings
 from analyzer.python.gates import PythonGate
@@ -76,8 +77,10 @@ class Follower:
         """The references that a gate lets pass."""
         return [arch for arch in self.references if gate.verdict.get(arch) == "admit"]
 
-    def reached_by_target(self, draft: PythonGate) -> dict[str, tuple[ExportReach, ...]]:
-        """The builds that the target itself is led to through a gate that lets it pass."""
+    def reached_by_target(
+        self, draft: PythonGate
+    ) -> tuple[dict[str, tuple[ExportReach, ...]], frozenset[str]]:
+        """The builds that the target itself is led to through a gate that lets it pass, and the functions."""
         functions = set(self._starts(draft, self.target))
         graph = self._graph(self.target)
         for start in list(functions):
@@ -89,7 +92,18 @@ class Follower:
             under = any(draft.keys & keys for keys in data_["way"].under)
             if callee in failing and (under or source in functions):
                 functions |= {callee, *nx.descendants(failing, callee)}
-        return self._builds(functions)
+        return self._builds(functions), frozenset(functions)
+
+    def traced(self, functions: Iterable[str], arch: str) -> list[Step]:
+        """What kernels in Python that an architecture runs ask for, and the target lacks."""
+        calls = self._calls[arch]
+        return lacking((call for name in sorted(functions) for call in calls.get(name, ())), self.target)
+
+    def compiles_otherwise(self, functions: Iterable[str]) -> bool:
+        """Whether the target may run other kernels there: such as are compiled elsewhere, or not scanned."""
+        if self._runs(functions, self.target):
+            return True
+        return any(True for _ in self._leaving(functions, self.target))
 
     @cached_property
     def _failing(self) -> frozenset[str]:
@@ -165,6 +179,11 @@ class Follower:
                 return Justification(kind, tuple(told))  # whatever other values lead to
             kinds.append(kind)
             steps += told
+        asked = self.traced(behind.functions, arch)
+        if asked:
+            alone = not behind.open and not self._runs(behind.functions, arch)
+            kinds.append("hardware" if alone else "unknown")
+            steps += asked
         if not kinds and not self._runs(behind.functions, arch):
             what = "what it lets through leads to no code for the device that was read"
             return Justification("unknown", (*steps, Step(draft.gate.file, draft.gate.line, what)))
@@ -213,14 +232,22 @@ class Follower:
         if gate.layer == "api":
             yield from (name for name in [f"{draft.module}.{gate.scope}"] if name in self.flow.graph)
             return
+        guarded = self._guarded_by(draft)
         for source, target, data_ in self.flow.graph.edges(data=True):
             way: Way = data_["way"]
             if arch not in way.archs or (arch != self.target and self.target in way.archs):
                 continue
             if any(draft.keys & under for under in way.under):
                 yield target
-            elif gate.effect == "raises" and arch != self.target and source == draft.function:
+            elif draft.check and source in guarded:
                 yield target  # what comes after the check
+
+    def _guarded_by(self, draft: PythonGate) -> frozenset[str]:
+        """The functions that a check stands before: its own, and after a constructor's, all of the class."""
+        owner, _, name = draft.function.rpartition(".")
+        if name != "__init__":
+            return frozenset([draft.function])
+        return frozenset(name for name in self.flow.graph if name.startswith(f"{owner}."))
 
     def _graph(self, arch: str) -> nx.DiGraph[str]:
         """The calls that one architecture makes, and the constructors that it runs."""

@@ -125,14 +125,30 @@ TRACED = 4_000
 
 def _trace(m: Machine, args: list[Value], keywords: dict[str, Value], site: Site) -> None:
     """Run what is traced, as far as it is worth; what it gives is compiled code."""
+    traced = args[0]
+    if isinstance(traced.data, Instance):
+        method = expressions.find_in_class(m, traced.data.of, "__call__")
+        if method is None:
+            return
+        traced = Value(Bound(method, traced))
+    if m.calling is not None:
+        node, frame = m.calling
+        m.recorder.called(m, frame, node, traced, args[1:], Value(None))
     saved, m.limit = m.limit, min(m.limit, m.steps + TRACED)
+    follow = m.follow
+
+    def entered(function: Function, given: list[Value], named: dict[str, Value], tainted: bool) -> int:
+        m.follow = follow  # what it calls in turn is worth what it is elsewhere
+        return TRACED
+
+    m.follow = entered
     try:
-        call(m, args[0], args[1:], keywords, site)
+        call(m, traced, args[1:], keywords, site)
     except m.budget:
         if m.steps > saved:
             raise
     finally:
-        m.limit = saved
+        m.limit, m.follow = saved, follow
 
 
 _RECURSION = "recursion is not followed further"

@@ -25,7 +25,7 @@ class PythonGate:
     """A gate with what the graph needs: the decisions it covers, the attributes its gated side assigns.
 
     ``reads``: attribute names and strings in its condition. ``polarity``: whether the gated code is what runs
-    when the condition is true.
+    when the condition is true. ``check``: the other side raises.
     """
 
     gate: Gate
@@ -36,6 +36,7 @@ class PythonGate:
     scope: str
     function: str
     polarity: bool
+    check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +264,15 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
     function = _function(static.module, static.scope)
     return [
         PythonGate(
-            gate, keys, frozenset(inside.stores), static.reads, static.module, static.scope, function, gated
+            gate,
+            keys,
+            frozenset(inside.stores),
+            static.reads,
+            static.module,
+            static.scope,
+            function,
+            gated,
+            raising[not gated],
         )
     ]
 

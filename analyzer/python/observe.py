@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from analyzer.python import natives
+from analyzer.python import contracts, natives
 from analyzer.python.lists import ArchList
 from analyzer.python.modules import ROOT
 from analyzer.python.polarity import negated
@@ -85,7 +85,7 @@ class Observer:
         self.calls: dict[Call, None] = {}
         self.errors: dict[tuple[Site, str], str] = {}
         self.telling: set[tuple[str, str]] = set()
-        """The modules and walked functions in whose run a decision was seen."""
+        """The modules and walked functions in whose run a decision was seen, or a kernel was compiled."""
         self.attributes: set[str] = set()
         """Names of attributes that were given a device answer."""
         self.methods: dict[str, set[str]] = {}
@@ -149,6 +149,8 @@ class Observer:
             self.calls[Call(caller, name, kind, site, under, frame.given)] = None
         for file in _loaded(callee, args):
             self.calls[Call(caller, file, "loads", site, under, frame.given)] = None
+        if isinstance(callee.data, External) and callee.data.path in contracts.traced():
+            self.telling.update(m.roots)
         if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
             self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
         self.functions.setdefault(caller, Site(frame.file, _line(frame), _line(frame), 1))

@@ -104,12 +104,13 @@ class Interest:
         self.calling = {
             file: found for file, present in self.words.items() if (found := self._words(present))
         }
-        """By file, the names by which it may call a library that the target cannot run, size tiles,
-        or list architectures."""
+        """By file, the names by which it may call a library that the target cannot run, have a kernel
+        compiled, size tiles, or list architectures."""
         self.local = {file: set(names) for file, names in self.calling.items()}
 
     def _words(self, present: frozenset[str]) -> set[str]:
-        return self.natives.words(present) | tiles.words(present) | (lists.variables() & present)
+        named = lists.variables() | contracts.tracing_words(present)
+        return self.natives.words(present) | tiles.words(present) | (named & present)
 
     def fresh(self) -> Interest:
         """The names from which every survey sets out; what depends on the tree alone is shared."""

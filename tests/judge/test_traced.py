@@ -1,0 +1,95 @@
+"""Kernels written in Python: what their language's operations need stands behind the gates before them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analyzer.model import Gate
+from tests.judge.opened import scanned, write
+
+KERNEL = """\
+import cutlass.cute as cute
+import torch
+from cutlass.cute.nvgpu import cpasync, tcgen05, warp
+
+
+class Wide:
+    def __call__(self, x):
+        tcgen05.make_tmem_copy(x)
+
+
+class Narrow:
+    def __call__(self, x):
+        warp.MmaF16BF16Op(x)
+        cpasync.tma_partition(x)
+
+
+class Combined:
+    def __init__(self, size):
+        if torch.cuda.get_device_capability()[0] < 10:
+            raise ValueError("needs a newer GPU")
+        self.size = size
+
+    def run(self, x):
+        return cute.compile(Wide(), x)
+
+
+class Light:
+    def __init__(self, size):
+        if torch.cuda.get_device_capability()[0] < 10:
+            raise ValueError("needs a newer GPU")
+        self.size = size
+
+    def run(self, x):
+        return cute.compile(Narrow(), x)
+
+
+def wide(x):
+    if torch.cuda.get_device_capability()[0] != 10:
+        raise ValueError("made for sm_100")
+    return cute.compile(Wide(), x)
+
+
+def narrow(x):
+    if torch.cuda.get_device_capability()[0] != 10:
+        raise ValueError("made for sm_100")
+    return cute.compile(Narrow(), x)
+"""
+
+
+@pytest.fixture(scope="module")
+def gates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Gate]:
+    """The gates by the function that holds them."""
+    root = write(tmp_path_factory.mktemp("kit"), {"kit/__init__.py": "", "kit/kernel.py": KERNEL})
+    return {gate.scope: gate for gate in scanned(root).gates}
+
+
+def evidence(gate: Gate) -> list[tuple[str, int]]:
+    assert gate.justification is not None
+    return [(Path(step.file).name, step.line) for step in gate.justification.evidence]
+
+
+def test_a_lower_bound_lets_the_target_in_to_tensor_memory(gates: dict[str, Gate]) -> None:
+    found = gates["Combined.__init__"]
+    assert found.effect == "wrongly_admitted"
+    assert found.justification is not None
+    assert found.justification.kind == "hardware"
+    assert evidence(found) == [("kernel.py", 8)]
+
+
+def test_operations_that_the_target_has_are_no_reason(gates: dict[str, Gate]) -> None:
+    assert gates["Light.__init__"].effect == "none"
+
+
+def test_a_check_before_tensor_memory_is_hardware(gates: dict[str, Gate]) -> None:
+    found = gates["wide"]
+    assert (found.effect, found.severity) == ("raises", "note")
+    assert evidence(found) == [("kernel.py", 8)]
+
+
+def test_a_kernel_that_was_not_read_to_its_instructions_is_unknown(gates: dict[str, Gate]) -> None:
+    found = gates["narrow"]
+    assert found.justification is not None
+    assert found.justification.kind == "unknown"
