@@ -114,6 +114,15 @@ class FileFunctions:
         return found if found is not None and line <= found.end_line else None
 
 
+def _initialised(text: str) -> re.Match[str] | None:
+    """The variable that a statement declares with a value, which may end in a parenthesis."""
+    match = _VARIABLE.search(text) if "=" in text else None
+    if match is None or _UNDEFINED.search(text) is None:
+        return match
+    plain = not text.startswith("template") and match[1] != "operator" and "(" not in text[: match.start()]
+    return match if plain and text.endswith(")") else None
+
+
 def facts(data: bytes, inactive: Sequence[Lines] = ()) -> FileFunctions:
     """What the file defines when these runs of lines are compiled out."""
     return outline(read(data).active(inactive))
@@ -284,12 +293,10 @@ class _Outline:
             self._using(None if match[1] else names[-1], match[2], begin)
         elif "typedef" in text and (match := _TYPEDEF.match(text)) is not None:
             self._define(match[1], "alias", begin, end, begin)
-        elif _UNDEFINED.search(text) is None:
-            match = _VARIABLE.search(text) if "=" in text else None
-            if match is not None:
-                self._define(match[1], "variable", begin, end, begin)
-            elif self.scopes[-1].header is not None:
-                self.scopes[-1].pieces.append((begin, end))
+        elif (match := _initialised(text)) is not None:
+            self._define(match[1], "variable", begin, end, begin)
+        elif _UNDEFINED.search(text) is None and self.scopes[-1].header is not None:
+            self.scopes[-1].pieces.append((begin, end))
 
     def _lone_invocations(self, start: int, end: int) -> bool:
         """Record the macro calls that make up a whole statement; False if it is anything else."""

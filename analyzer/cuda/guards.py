@@ -22,7 +22,8 @@ class Draft:
     """A guard as one build sees it. ``admit`` and ``unknown`` are masks of architectures.
 
     ``scope`` is the qualified name of the function or class around it, ``kind`` what that is (empty at file
-    level); ``[line, last]`` the lines from the directive to the end of what it decides.
+    level); ``[line, last]`` the lines from the directive to the end of what it decides. ``breaks``:
+    the target's unit does not compile.
     """
 
     file: str
@@ -44,6 +45,7 @@ class Draft:
     message: str | None
     because: tuple[Step, ...]
     layer: Layer = "guard"
+    breaks: bool = False
 
     @property
     def gravity(self) -> tuple[int, int]:
@@ -214,6 +216,11 @@ class Finder:
         return bool(branch.unknown & device) or branch.active & device not in (0, device)
 
 
+def _breaks(message: str, kind: str) -> bool:
+    """Whether what stops the target stops its compiler: in a template, an assertion waits for its use."""
+    return message.startswith("#error") or (not kind and "assert" in message.partition("(")[0].lower())
+
+
 class _File:
     """One file of a unit."""
 
@@ -254,6 +261,7 @@ class _File:
             falls_back_to=lost.falls_back_to,
             message=lost.message,
             because=branch.because,
+            breaks=lost.effect == "raises" and _breaks(lost.message or "", kind),
         )
 
     def _lost(self, branch: Branch) -> Guarded:

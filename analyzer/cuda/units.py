@@ -23,7 +23,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 
 from analyzer.archs import Spelling, find
-from analyzer.cuda import flags, hollow, isa
+from analyzer.cuda import flags, hollow, isa, undeclared
 from analyzer.cuda.activity import Configuration, FileActivity, Unit
 from analyzer.cuda.derived import derived
 from analyzer.cuda.directives import FileDirectives, facts
@@ -271,6 +271,7 @@ class Analysis:
         if any(draft.effect == "excluded" for draft in guards):
             compiled = [file for activity in walked.activities for file in self._seen(activity, target)]
             guards = hollow.refined(guards, compiled)
+        guards = self._undeclared(walked.units, guards)
         told = derived(guards)
         drafts = (*told.drafts, *illegal, *self.host.drafts(walked.units))
         spans: dict[str, list[tuple[int, int, int]]] = {}
@@ -298,6 +299,23 @@ class Analysis:
             told.hanging,
         )
 
+    def _undeclared(self, units: Sequence[Unit], drafts: Sequence[Draft]) -> tuple[Draft, ...]:
+        """The drafts; those that take a name which the target's code needs say so."""
+        bits = self.settings.bits
+        paths = {draft.file for draft in drafts if undeclared.may_be(draft)}
+        if not paths:
+            return tuple(drafts)
+        own = [unit for unit in units if not paths.isdisjoint(unit.files)]
+        references: dict[str, list[ReadFile]] = defaultdict(list)
+        for unit in own:
+            for path in sorted(paths & unit.files.keys()):
+                references[path] += self._seen(unit.files[path], bits.references)
+        compiled = [
+            [file for activity in unit.files.values() for file in self._seen(activity, (bits.target,))]
+            for unit in own
+        ]
+        return undeclared.refined(drafts, references, compiled)
+
     def _followed(
         self,
         units: Sequence[Unit],
@@ -316,7 +334,7 @@ class Analysis:
             for draft in drafts
             if draft.effect != "none" and (draft.file, draft.line) in met
         }
-        return exports, guarded
+        return _stopped(exports, [draft for draft in drafts if draft.breaks]), guarded
 
     def _dependent(self, activity: FileActivity) -> list[tuple[Mark, int]]:
         """The architecture-dependent branches that some architecture comes by, and which of them take it."""
@@ -468,6 +486,19 @@ def _results(
             absent = (*walked[index].absent, *result.unresolved)
             named = replace(result, name=builds[index].name, unresolved=absent)
             yield index, _with_flags(named, builds[index].place)
+
+
+def _stopped(exports: Sequence[Reached], breaking: Sequence[Draft]) -> tuple[Reached, ...]:
+    """The exports; nobody can run any of them past a guard behind which a unit of theirs does not compile."""
+    found: list[Reached] = []
+    for one in exports:
+        own = one.export
+        start = one.functions[0] if one.functions else Function(own.name, "host", own.file, own.line)
+        known = {mark for mark, _ in one.marks}
+        marks = {(draft.file, draft.line): start for draft in breaking}
+        further = ((mark, start) for mark, start in marks.items() if mark not in known)
+        found.append(replace(one, marks=(*one.marks, *further)))
+    return tuple(found)
 
 
 def _with_flags(result: BuildResult, place: FlagPlace | None) -> BuildResult:

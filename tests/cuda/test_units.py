@@ -370,3 +370,24 @@ def test_a_branch_that_was_written_for_the_target_takes_nothing_from_it() -> Non
         for number in ("1200", "1210")
     }
     assert effects == {"1200": ["none", "none"], "1210": ["degraded", "none"]}
+
+
+@pytest.mark.parametrize(
+    "stop", ['#error "only for some"', "static_assert(false);", 'static_assert(0, "only for some");']
+)
+def test_no_export_of_a_build_that_does_not_compile_can_be_run(stop: str) -> None:
+    text = f"""
+        #if !defined(__CUDA_ARCH_FEAT_SM100_ALL) && defined(__CUDA_ARCH__)
+        {stop}
+        #endif
+        __global__ void kernel(int* p) {{ p[0] = 1; }}
+        void run(int* p) {{ kernel<<<1, 1>>>(p); }}
+        void idle() {{}}
+        TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
+        TVM_FFI_DLL_EXPORT_TYPED_FUNC(idle, idle);
+    """
+    result = analysed({"unit.cu": text})
+    (found,) = result.guards
+    assert (found.gate.effect, found.gate.message) == ("raises", stop.rstrip(";"))
+    assert [one.guards for one in result.exports] == [(found.gate.id,)] * 2
+    assert [one.held_by[found.gate.id].name for one in result.exports] == ["run", "idle"]
