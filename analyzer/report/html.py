@@ -16,12 +16,15 @@ from analyzer.model import Report
 from analyzer.report import words
 from analyzer.report.anchors import entry_anchor, gate_anchor, path_anchor
 from analyzer.report.glossary import glossary
-from analyzer.report.page import Page
+from analyzer.report.opening import Openings
+from analyzer.report.page import DETAILS, Page
 from analyzer.report.scripted import script_data
 from analyzer.report.sheets.sheet import Sheet
 from analyzer.report.source import Source, elide, elide_start, no_source, one_line, visible
 from analyzer.report.words import Code, Phrase
 
+LARGEST = 14_000_000
+"""Bytes of a page that browsers open within two seconds and filter without delay."""
 _TICKS = re.compile(r"`([^`\n]+)`")
 
 
@@ -30,17 +33,26 @@ def render(
 ) -> bytes:
     """The whole page, UTF-8. ``source`` gives the code that is shown; without it places are only named.
 
-    ``marks`` tell what is new against a baseline, ``sheet`` lists it. Equal arguments give equal bytes.
+    ``marks`` tell what is new against a baseline, ``sheet`` lists it. A page that would be larger than
+    :data:`LARGEST` tells less of what matters least. Equal arguments give equal bytes.
     """
+    openings = Openings(report, source)
+    for detail in DETAILS:
+        written = _written(Page(report, source, marks, detail, openings), sheet)
+        if len(written) <= LARGEST:
+            break
+    return written
+
+
+def _written(page: Page, sheet: Sheet | None) -> bytes:
     template = environment().get_template("report.html.j2")
-    page = Page(report, source, marks)
     text = template.render(
         page=page,
-        report=report,
+        report=page.report,
         words=words,
         script=script_data(page),
         sheet=sheet,
-        glossary=glossary(report),
+        glossary=glossary(page.report),
     )
     return text.encode("utf-8")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyzer.model import Gate, Report
+from analyzer.model import Gate, Path, Report, Step
 from analyzer.report import highlight
 from analyzer.report.anchors import gate_anchor
 from analyzer.report.source import Source
@@ -29,12 +29,23 @@ class Listing:
     """Lines that follow each other."""
 
 
+#: Gates with the steps that are shown of each.
+_Gates = Sequence[tuple[Gate, Iterable[Step]]]
+
+
 class Code:
     """Which lines are shown, under which anchor, and their highlighted text."""
 
-    def __init__(self, report: Report, source: Source) -> None:
-        self._report = report
-        wanted = _places(report)
+    def __init__(
+        self,
+        report: Report,
+        source: Source,
+        gates: Iterable[tuple[Gate, Iterable[Step]]],
+        paths: Iterable[Path],
+    ) -> None:
+        """Of the gates with the steps that are shown of them, of these paths, of builds and predicates."""
+        self._gates = tuple(gates)
+        wanted = _places(report, self._gates, paths)
         found = ((file, source(file)) for file in sorted(wanted))
         self._sources: dict[str, Sequence[str]] = {file: lines for file, lines in found if lines is not None}
         self._numbers = {file: index for index, file in enumerate(self._sources)}
@@ -63,7 +74,7 @@ class Code:
     def _marks(self) -> dict[str, dict[int, list[highlight.Mark]]]:
         """The deciding part of every gate, by file and line."""
         marks: dict[str, dict[int, list[highlight.Mark]]] = {}
-        for gate in self._report.gates:
+        for gate, _ in self._gates:
             for number, mark in _gate_marks(gate, self._sources.get(gate.file, ())):
                 marks.setdefault(gate.file, {}).setdefault(number, []).append(mark)
         return {file: {n: sorted(m) for n, m in lines.items()} for file, lines in marks.items()}
@@ -89,26 +100,26 @@ def _gate_marks(gate: Gate, source: Sequence[str]) -> Iterator[tuple[int, highli
         yield number, highlight.Mark(start, end, gate_anchor(gate.id))
 
 
-def _places(report: Report) -> dict[str, set[int]]:
+def _places(report: Report, gates: _Gates, paths: Iterable[Path]) -> dict[str, set[int]]:
     """Lines to show, by file: every place that the page names, with the lines around it."""
     wanted: dict[str, set[int]] = {}
-    for file, first, last, around in _named(report):
+    for file, first, last, around in _named(report, gates, paths):
         end = min(max(first, last), first + _LONGEST)
         wanted.setdefault(file, set()).update(range(first - around, end + around + 1))
     return wanted
 
 
-def _named(report: Report) -> Iterator[tuple[str, int, int, int]]:
+def _named(report: Report, gates: _Gates, paths: Iterable[Path]) -> Iterator[tuple[str, int, int, int]]:
     """``(file, first line, last line, lines around)`` of every place in the report."""
-    for gate in report.gates:
+    for gate, steps in gates:
         yield gate.file, gate.line, gate.end_line, _AROUND if gate.effect != "none" else _NEAR
         evidence = gate.justification.evidence if gate.justification else ()
-        for step in (*gate.because, *evidence):
+        for step in (*steps, *evidence):
             yield step.file, step.line, 0, _NEAR
         for loss in gate.loses:
             yield loss.file, loss.line, 0, _NEAR
     nodes = {node.id: node for node in report.nodes}
-    for path in report.paths:
+    for path in paths:
         yield path.entry.file, path.entry.line, 0, _NEAR
         for identity in path.steps:
             if identity in nodes:

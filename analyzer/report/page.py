@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import groupby
 from typing import get_args
 
@@ -13,9 +14,6 @@ import msgspec
 
 from analyzer.ci.marks import UNMARKED, Marks
 from analyzer.graph.paths import met
-from analyzer.judge.edits import gate as edits
-from analyzer.judge.edits.predicates import Predicates
-from analyzer.judge.edits.text import NoEditError, patch
 from analyzer.model import (
     SEVERITIES,
     Build,
@@ -27,6 +25,7 @@ from analyzer.model import (
     Report,
     Severity,
     Status,
+    Step,
     Unresolved,
     Verdict,
 )
@@ -34,13 +33,11 @@ from analyzer.report import tally
 from analyzer.report.anchors import gate_anchor, path_anchor
 from analyzer.report.gallery import Gallery, Picture
 from analyzer.report.listing import Code
+from analyzer.report.opening import Opening, Openings
 from analyzer.report.source import Source
 
 _BARREN = "read, no gate"
 _BUILD = "build:"
-#: Characters of a diff that the page shows; ``smgate unlock`` writes longer ones.
-_LONGEST_DIFF = 4000
-
 _STATES = {"new": "new", "updated": "changed", "unchanged": "known"}
 
 #: A caption with its value on each architecture.
@@ -83,14 +80,6 @@ class FileRow:
     findings: int
     severity: Severity
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """What lets the target pass a gate: in one line, and if it is short as a diff for ``patch -p0``."""
-
-    what: str
-    diff: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +154,39 @@ class Area:
         return [(status, counts[status]) for status in get_args(Status) if counts[status]]
 
 
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much a page tells of what matters least; ``smgate explain`` and the JSON have all.
+
+    ``harmless``: gates that take nothing from the target have a card each, not a row of the table alone.
+    ``drawn``: how many ways are drawn and can be followed step by step, worst first. ``steps``: of a finding.
+    """
+
+    harmless: bool = True
+    drawn: int = sys.maxsize
+    steps: int = sys.maxsize
+
+
+#: From all to the least. A page is written with the first that leaves it small enough.
+DETAILS = (Detail(), Detail(harmless=False, drawn=600), Detail(harmless=False, drawn=100, steps=4))
+#: Steps shown of a gate that takes nothing from the target.
+_STEPS = 6
+
+
 class Page:
     """Everything that the templates ask for. A pure function of a report, its marks and the code it names."""
 
-    #: Steps shown of a gate that takes nothing from the target; ``smgate explain`` has all.
-    STEPS = 6
-
-    def __init__(self, report: Report, source: Source, marks: Marks = UNMARKED) -> None:
+    def __init__(
+        self,
+        report: Report,
+        source: Source,
+        marks: Marks = UNMARKED,
+        detail: Detail = DETAILS[0],
+        openings: Openings | None = None,
+    ) -> None:
         self.report = report
         self.marks = marks
+        self.detail = detail
         self.compared = marks.states is not None
         self.target = report.target.arch
         self.gates: dict[str, Gate] = {gate.id: gate for gate in report.gates}
@@ -184,16 +197,22 @@ class Page:
         self.paths = tally.paths_worst_first(report.paths)
         self.by_severity = tally.by_severity(report)
         self.by_layer = tally.by_layer(report)
-        self.code = Code(report, source)
-        self._predicates = Predicates(report)
-
-        @cache
-        def text(file: str) -> str | None:
-            """The text of a scanned file, if it can be had."""
-            lines = source(file)
-            return "".join(f"{line}\n" for line in lines) if lines is not None else None
-
-        self._text = text
+        self.drawn = self.paths[: detail.drawn]
+        named = {barrier.gate for path in self.paths for barrier in path.barriers}
+        named |= {step for path in self.drawn for step in path.steps}
+        self.told = [
+            gate
+            for gate in self.others
+            if detail.harmless or gate.id in named or gate.verdict.get(self.target) == "unknown"
+        ]
+        self.carded = found | {gate.id for gate in self.told}
+        self.code = Code(
+            report,
+            source,
+            [(gate, self.steps(gate)) for gate in (*self.findings, *self.told)],
+            self.drawn,
+        )
+        self._openings = openings or Openings(report, source)
 
     # Against a baseline
 
@@ -208,6 +227,22 @@ class Page:
         return sum(g.severity == severity and self.state(g) in ("new", "changed") for g in self.findings)
 
     # Gates
+
+    def steps(self, gate: Gate) -> tuple[Step, ...]:
+        """What is shown of how a gate is decided."""
+        return gate.because[: _STEPS if gate.effect == "none" else self.detail.steps]
+
+    def facts(self, gate: Gate) -> tuple[str, ...]:
+        """What lists are filtered by, in the order in which the page's script takes it."""
+        return (
+            gate.severity,
+            gate.layer,
+            gate.effect,
+            self.package(gate.file),
+            gate.justification.kind if gate.justification else "none given",
+            "silent" if gate.silent else "announced",
+            self.state(gate),
+        )
 
     def table(self, gate: Gate) -> Table:
         """Verdict and parts of a gate by architecture, equal architectures in one column."""
@@ -238,14 +273,7 @@ class Page:
 
     def opening(self, gate: Gate) -> Opening | None:
         """How a gate is opened; None where its text alone cannot do it, or the hardware stands behind it."""
-        if gate.effect == "none" or (gate.justification and gate.justification.kind == "hardware"):
-            return None
-        try:
-            planned = edits.edit(gate, self._predicates, self._text)
-        except NoEditError:
-            return None
-        diff = patch([planned], self._text)
-        return Opening(planned.what, diff if len(diff) <= _LONGEST_DIFF else "")
+        return self._openings.of(gate)
 
     @cached_property
     def ways(self) -> dict[str, list[Path]]:
@@ -395,13 +423,14 @@ class Page:
                 barriers=tuple(met({b.gate: b for way in ways for b in way.barriers}.values(), self.gates)),
             )
             for name, ways in self.entries.items()
+            if all(way.id in self.pictures for way in ways)
         ]
         return Gallery(self.report, self.code.anchor, 0).pictures(wholes)
 
     @cached_property
     def pictures(self) -> dict[str, Picture]:
         """Every path drawn, by path id."""
-        return Gallery(self.report, self.code.anchor).pictures(self.paths)
+        return Gallery(self.report, self.code.anchor).pictures(self.drawn)
 
 
 def _nothing_known(cell: Cell) -> str:

@@ -21,11 +21,11 @@ def script_data(page: Page) -> dict[str, object]:
     entry with several ways.
     """
     index: dict[str, int] = {}
-    for path in page.paths:
+    for path in page.drawn:
         for step in path.steps:
             index.setdefault(step, len(index))
     paths: dict[str, object] = {}
-    for path in page.paths:
+    for path in page.drawn:
         entry: dict[str, object] = {"steps": [index[step] for step in dict.fromkeys(path.steps)]}
         picture = page.pictures[path.id]
         if not picture.inline:

@@ -60,7 +60,8 @@ const go = () => {
   requestAnimationFrame(() => reach($("#" + view)));
   if (!element || element === section) { requestAnimationFrame(() => window.scrollTo(0, stuck)); return; }
   for (let e = element; e; e = e.parentElement) if (e.tagName === "DETAILS") { e.classList.remove("hide", "later"); e.open = true; }
-  if (element.classList.contains("card")) select(element);
+  element.classList.remove("hide", "later");
+  if (element.matches(".card, tr")) select(element);
   element.scrollIntoView({block: element.closest("pre") ? "center" : "start"});
 };
 window.addEventListener("hashchange", go);
@@ -318,7 +319,7 @@ const prepare = card => {
     item.append(label);
   }
   hang(card);
-  if (card.matches(".way")) {
+  if (card.matches(".way") && $(".draw", card)) {
     const steps = make("details", {className: "more"}, make("summary", {textContent: "Step by step, with code"}), make("ol", {className: "steps"}));
     steps.dataset.steps = card.id;
     $(".draw", card).after(steps);

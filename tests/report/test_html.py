@@ -320,3 +320,18 @@ def test_size_of_a_large_report() -> None:
     page = html.render(report, large.source)
     assert len(report.gates) == 600
     assert len(page) < 4_000_000
+
+
+@pytest.mark.parametrize("largest", [400_000, 1])
+def test_a_page_that_would_be_too_large_tells_less(monkeypatch: pytest.MonkeyPatch, largest: int) -> None:
+    report = large.report()
+    full = html.render(report, large.source)
+    monkeypatch.setattr(html, "LARGEST", largest)
+    page = html.render(report, large.source)
+    assert len(page) < len(full)
+    read = Reader(page.decode())
+    assert {link[1:] for link in read.links} <= set(read.ids)
+    assert len(read.ids) == len(set(read.ids))
+    assert {gate_anchor(gate.id) for gate in report.gates} <= set(read.ids), "each gate has its place"
+    assert {path_anchor(path.id) for path in report.paths} <= set(read.ids)
+    assert "This report is large" in read.text
