@@ -12,6 +12,8 @@ _PYTHON = re.compile(r"#\s*(?P<text>.*\S)")
 _CPP = re.compile(r"//+\s*(?P<text>.*\S)|/\*+\s*(?P<block>.*?)\s*(?:\*/|$)")
 #: Comment lines above a gate that are read as one.
 ABOVE = 6
+#: How a step begins that quotes a comment.
+QUOTES = "a comment here says: "
 
 
 def beside(gate: Gate, lines: list[str] | None) -> tuple[Step, ...]:
@@ -39,7 +41,7 @@ def beside(gate: Gate, lines: list[str] | None) -> tuple[Step, ...]:
     for comment in (above, after):
         said = " ".join(text for _, text in comment)
         if said and _explaining().search(said):
-            steps.append(Step(gate.file, comment[0][0], f"a comment here says: {said[:300]}"))
+            steps.append(Step(gate.file, comment[0][0], f"{QUOTES}{said[:300]}"))
     return tuple(steps)
 
 

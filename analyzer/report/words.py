@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from analyzer import archs
+from analyzer.judge.comments import QUOTES
 from analyzer.model import Effect, Gate, Justification, Layer, Loss, Path, Report, When
 from analyzer.report.source import one_line
 
@@ -271,9 +272,12 @@ def _at(gate: Gate) -> str:
 
 def followed(justification: Justification) -> str:
     """What stands behind a justification, in a few words: its kind, and the evidence that says most."""
-    evidence = [one_line(step.what, 120).replace("`", "") for step in justification.evidence]
+    steps = [step.what for step in justification.evidence]
+    steps.sort(key=lambda what: what.startswith(QUOTES))  # what was followed says more than what is claimed
+    evidence = [one_line(what, 120).replace("`", "") for what in steps]
     if not evidence:
         return justification.kind
-    told = evidence[0] if justification.kind != "liftable" else evidence[-1]
+    read = [what for what in evidence if not what.startswith(QUOTES)] or evidence
+    told = evidence[0] if justification.kind != "liftable" else read[-1]
     more = f", and {len(evidence) - 1} more" if len(evidence) > 1 and told == evidence[0] else ""
     return f"{justification.kind}: {told}{more}"

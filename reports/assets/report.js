@@ -417,7 +417,7 @@ const whatif = () => {
   if (!opened.size) return;
   const clear = make("button", {type: "button", textContent: "Close them again"});
   clear.addEventListener("click", () => { opened.clear(); whatif(); });
-  const text = `${say(opened.size, "gate", "gates")} taken as open for ${data.target}: ${say(free, "way in has", "ways in have")} no known gate left, ${say(moved, "is", "are")} stopped at another` + (open ? `, ${say(open, "cell", "cells")} of the matrix open` : "") + (later ? `, ${say(later, "cell", "cells")} stopped at another` : "") + ".";
+  const text = `${say(opened.size, "gate", "gates")} taken as open for ${data.target}: ${say(free, "way in has", "ways in have")} no known gate left, ${say(moved, "is", "are")} stopped at another gate` + (open ? `, ${say(open, "cell", "cells")} of the matrix open` : "") + (later ? `, ${say(later, "cell", "cells")} stopped at another gate` : "") + ".";
   panel.replaceChildren(make("span", {textContent: text}), make("a", {href: "#ways", textContent: "Ways in"}), clear);
 };
 document.addEventListener("change", event => {

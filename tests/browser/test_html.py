@@ -387,6 +387,8 @@ def test_what_if_moves_on_to_the_next_gate(open_page: Open, story: Path) -> None
     assert len(page.query_selector_all(".card[open] svg .opened")) == 4
     page.click('nav a[href="#overview"]')
     assert shown(page, ".matrix td.opened") == 2
+    said = page.evaluate("getComputedStyle(document.querySelector('.matrix td.opened'), '::after').content")
+    assert "then yes" in said, "not by colour alone"
     page.reload()
     assert page.is_visible("#whatif")
     page.click("#whatif button")

@@ -7,6 +7,8 @@ from typing import get_args
 import msgspec
 import pytest
 
+from analyzer import model
+from analyzer.judge.comments import QUOTES
 from analyzer.judge.severity import EFFECT_ORDER
 from analyzer.model import LAYERS, Effect, Layer, Severity, When
 from analyzer.report import tally, words
@@ -111,3 +113,22 @@ def test_reasons_count_places_and_begin_with_what_blocks_most() -> None:
     coverage = msgspec.structs.replace(sample.REPORT.coverage, unresolved=places)
     report = msgspec.structs.replace(sample.REPORT, coverage=coverage)
     assert tally.unresolved_reasons(report) == [("door", 1), ("file", 1), ("loop", 2)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "steps", "told"),
+    [
+        ("unknown", (), "unknown"),
+        ("unknown", (f"{QUOTES}no", "`f` is not here", "g too"), "unknown: f is not here, and 2 more"),
+        (
+            "liftable",
+            (f"{QUOTES}slow", "followed from here", "12 functions read"),
+            "liftable: 12 functions read",
+        ),
+        ("hardware", ("needs `wgmma`",), "hardware: needs wgmma"),
+        ("unknown", (f"{QUOTES}do not",), f"unknown: {QUOTES}do not"),
+    ],
+)
+def test_a_justification_in_a_few_words(kind: str, steps: tuple[str, ...], told: str) -> None:
+    evidence = tuple(model.Step("a.py", 1, step) for step in steps)
+    assert words.followed(model.Justification(kind, evidence)) == told  # type: ignore[arg-type]
