@@ -229,6 +229,7 @@ def _scan(
             options.target,
             options.references,
             beyond,
+            {arch: item.apis for arch, item in extracts.items()},
         )
         drafts, guards = judge(
             follower.gates,

@@ -30,6 +30,7 @@ from analyzer.model import Gate, Justification, Step
 from analyzer.python.findings import Findings
 from analyzer.python.gates import PythonGate
 from analyzer.python.observe import Call, Key
+from analyzer.python.trials import AUTO, Trial
 
 Kind = Literal["hardware", "liftable", "unknown"]
 
@@ -63,6 +64,8 @@ class Follower:
     references: Sequence[str]
     named: Mapping[str, tuple[ExportReach, ...]] = field(default_factory=dict)
     """By gate, the exports of the sources that are named where the value is met which the gate gives."""
+    runs: Mapping[str, Sequence[Trial]] = field(default_factory=dict)
+    """By architecture, the runs of public functions and classes with each of their back ends."""
     _graphs: dict[str, nx.DiGraph[str]] = field(default_factory=dict)
 
     def python(self, draft: PythonGate) -> Justification | None:
@@ -231,6 +234,7 @@ class Follower:
             return
         if gate.layer == "api":
             yield from (name for name in [f"{draft.module}.{gate.scope}"] if name in self.flow.graph)
+            yield from self._declared(gate, arch)
             return
         guarded = self._guarded_by(draft)
         for source, target, data_ in self.flow.graph.edges(data=True):
@@ -248,6 +252,29 @@ class Follower:
         if name != "__init__":
             return frozenset([draft.function])
         return frozenset(name for name in self.flow.graph if name.startswith(f"{owner}."))
+
+    def _declared(self, gate: Gate, arch: str) -> Iterator[str]:
+        """What is run behind a declaration that lets an architecture in: exports, and what leads to them.
+
+        The public function itself is left out: it leads to its other back ends as well.
+        """
+        place = gate.file, gate.line, gate.column
+        held = [
+            run
+            for run in self.runs.get(arch, ())
+            if any(
+                argument is not None and (argument.file, argument.line, argument.column) == place
+                for (_, argument), _ in run.decided
+            )
+        ]
+        graph = self._graph(arch)
+        for run in [run for run in held if run.choice not in ("", AUTO)] or held:
+            after = nx.descendants(graph, run.definition) if run.definition in graph else set()
+            for maker, name in run.exports:
+                export = f"{maker}\0{name}"
+                yield export
+                if export in after:
+                    yield from sorted(after & nx.ancestors(graph, export))
 
     def _graph(self, arch: str) -> nx.DiGraph[str]:
         """The calls that one architecture makes, and the constructors that it runs."""

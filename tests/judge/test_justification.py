@@ -345,3 +345,86 @@ def test_what_lies_outside_the_tree_is_unknown(layer: Layer, effect: Effect, wha
     assert any(what in step.what for step in judged.justification.evidence)
     assert judged.severity == "error"
     assert unfollowed(msgspec.structs.replace(one, effect="none"), "sm_120").justification is None
+
+
+DECLARED = """\
+import functools
+
+import torch
+
+from .jit.core import gen_jit_spec
+
+
+def supported(numbers):
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            major, minor = torch.cuda.get_device_capability()
+            if major * 10 + minor not in numbers:
+                raise ValueError("declared for others")
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def backend_requirement(backend_checks):
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapper(x, backend="slow"):
+            if not backend_checks[backend](x):
+                raise ValueError("not here")
+            return function(x, backend)
+
+        wrapper.backend_checks = backend_checks
+        return wrapper
+
+    return decorate
+
+
+def make():
+    return gen_jit_spec("ops", ["ops.cu"])
+
+
+@supported([90, 100])
+def fast_is_there(x):
+    return True
+
+
+def slow_is_there(x):
+    return True
+
+
+def deep(x):
+    MORE
+    return make().build_and_load().run(x)
+
+
+@backend_requirement({"fast": fast_is_there, "slow": slow_is_there})
+def gemm(x, backend="slow"):
+    if backend == "fast":
+        return deep(x)
+    return elsewhere.gemm(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "kind", "said"),
+    [
+        (PLAIN, "pass", "liftable", "ops: 1 of its exports"),
+        (WGMMA, "pass", "hardware", "wgmma.fence"),
+        (PLAIN, "elsewhere.note(x)", "unknown", "package elsewhere was not scanned"),
+    ],
+)
+def test_behind_a_declaration_is_what_its_back_end_runs(
+    body: str, more: str, kind: str, said: str, tmp_path: Path
+) -> None:
+    text = DECLARED.replace("MORE", more).replace("import torch\n", "import torch\nimport elsewhere\n", 1)
+    files = {"flashinfer/__init__.py": "from .utils import gemm\n", "flashinfer/utils.py": text}
+    found = report(tmp_path, body, **files, **{"flashinfer/ops.py": ""})
+    (one,) = [gate for gate in found.gates if gate.layer == "api"]
+    assert (one.scope, one.effect) == ("fast_is_there", "raises")
+    assert one.justification is not None
+    assert one.justification.kind == kind
+    assert any(said in step.what for step in one.justification.evidence)
