@@ -245,6 +245,8 @@ class Follower:
                 yield target
             elif draft.check and source in guarded:
                 yield target  # what comes after the check
+        if gate.effect == "raises" and arch != self.target:
+            yield from self._checked(draft, arch)
 
     def _guarded_by(self, draft: PythonGate) -> frozenset[str]:
         """The functions that a check stands before: its own, and after a constructor's, all of the class."""
@@ -254,10 +256,7 @@ class Follower:
         return frozenset(name for name in self.flow.graph if name.startswith(f"{owner}."))
 
     def _declared(self, gate: Gate, arch: str) -> Iterator[str]:
-        """What is run behind a declaration that lets an architecture in: exports, and what leads to them.
-
-        The public function itself is left out: it leads to its other back ends as well.
-        """
+        """What is run behind a declaration that lets an architecture in."""
         place = gate.file, gate.line, gate.column
         held = [
             run
@@ -267,10 +266,30 @@ class Follower:
                 for (_, argument), _ in run.decided
             )
         ]
+        return self._run([run for run in held if run.choice not in ("", AUTO)] or held, arch)
+
+    def _checked(self, draft: PythonGate, arch: str) -> Iterator[str]:
+        """What comes after a check at which the target's runs of public functions end."""
+        ended = {
+            (run.definition, run.choice)
+            for run in self.runs.get(self.target, ())
+            for stop in run.stops
+            if any(argument is None and key in draft.keys for key, argument in stop.under)
+        }
+        runs = [run for run in self.runs.get(arch, ()) if (run.definition, run.choice) in ended]
+        return self._run(runs, arch)
+
+    def _run(self, runs: Iterable[Trial], arch: str) -> Iterator[str]:
+        """The exports that runs call, and what leads to them.
+
+        The public function itself is left out: it leads to its other back ends as well.
+        """
         graph = self._graph(arch)
-        for run in [run for run in held if run.choice not in ("", AUTO)] or held:
+        for run in runs:
             after = nx.descendants(graph, run.definition) if run.definition in graph else set()
             for maker, name in run.exports:
+                if maker not in self._makers:
+                    continue
                 export = f"{maker}\0{name}"
                 yield export
                 if export in after:

@@ -428,3 +428,30 @@ def test_behind_a_declaration_is_what_its_back_end_runs(
     assert one.justification is not None
     assert one.justification.kind == kind
     assert any(said in step.what for step in one.justification.evidence)
+
+
+def test_what_comes_after_a_check_in_a_function_of_its_own(tmp_path: Path) -> None:
+    text = """\
+import torch
+
+from .jit.core import gen_jit_spec
+
+
+def check():
+    if torch.cuda.get_device_capability()[0] not in (9, 10):
+        raise RuntimeError("not here")
+
+
+def make():
+    return gen_jit_spec("ops", ["ops.cu"])
+
+
+def run(x):
+    check()
+    return make().build_and_load().run(x)
+"""
+    files = {"flashinfer/__init__.py": "from .ops import run\n", "flashinfer/ops.py": text}
+    one = gate(report(tmp_path, WGMMA, **files))
+    assert (one.scope, one.effect) == ("check", "raises")
+    assert one.justification is not None
+    assert one.justification.kind == "hardware"
