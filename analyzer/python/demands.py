@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from analyzer import archs
 from analyzer.model import Effect, Gate, Step, Verdict
 from analyzer.python.findings import Findings
 from analyzer.python.tiles import Tiles
 from analyzer.python.values import Site
 
+#: File, module, scope and, if they stand in a tuner's call, the lines of this.
+Tuned = tuple[str, str, str, tuple[int, int] | None]
 #: What Triton raises. Source: ``triton.runtime.errors.OutOfResources``.
 MESSAGE = "out of resource: shared memory, Required: {}, Hardware limit: {}"
 
@@ -23,10 +27,15 @@ def gates(
     does not reach it does not ask for.
     """
     tables: dict[Site, dict[str, Tiles]] = {}
+    tuned: dict[Tuned, dict[str, list[Tiles]]] = {}
     for arch, findings in found.items():
         for tiles in findings.tiles:
-            tables.setdefault(tiles.site, {})[arch] = tiles
-    made = []
+            if tiles.tuned:
+                group = tiles.site.file, tiles.module, tiles.scope, tiles.tuner
+                tuned.setdefault(group, {}).setdefault(arch, []).append(tiles)
+            else:
+                tables.setdefault(tiles.site, {})[arch] = tiles
+    made = _tuned(tuned, target, references)
     for site in sorted(tables, key=lambda site: (site.file, site.line, site.column)):
         here = tables[site]
         if target not in here:
@@ -37,6 +46,43 @@ def gates(
         if {"admit", "reject"} <= {verdict[arch] for arch in here}:
             own = here[target]
             made.append((_gate(own, verdict, effect, target), own.module, own.scope))
+    return made
+
+
+def _tuned(
+    groups: Mapping[Tuned, Mapping[str, Sequence[Tiles]]], target: str, references: Sequence[str]
+) -> list[tuple[Gate, str, str]]:
+    """The gates at configurations of a tuner of which the target must do without some.
+
+    One gate for all that a reference can run and the target cannot, at the first, by what the least asks for.
+    The tuner passes over them without a word.
+    """
+    made = []
+    for group in sorted(groups, key=str):
+        here = groups[group]
+        lost = [
+            tiles
+            for tiles in here.get(target, ())
+            if _verdict(tiles, target) == "reject"
+            and any(_verdict(tiles, arch) == "admit" and tiles in here.get(arch, ()) for arch in references)
+        ]
+        if not lost:
+            continue
+        least = min(
+            lost, key=lambda tiles: (tiles.demand(archs.find(target)) or 0, tiles.site.line, tiles.code)
+        )
+        verdict: dict[str, Verdict] = {arch: _verdict(least, arch) for arch in here}
+        some = any(_verdict(tiles, target) != "reject" for tiles in here[target])
+        gate = _gate(least, verdict, "degraded" if some else "over_resource", target)
+        if some:
+            gate = msgspec.structs.replace(
+                gate,
+                silent=True,
+                message=None,
+                falls_back_to="a configuration that fits",
+                admits=f"{len(lost)} of {len(here[target])} configurations",
+            )
+        made.append((msgspec.structs.replace(gate, count=len(lost)), least.module, least.scope))
     return made
 
 

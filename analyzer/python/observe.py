@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,12 @@ from analyzer.python import contracts, natives
 from analyzer.python.lists import ArchList
 from analyzer.python.modules import ROOT
 from analyzer.python.polarity import negated
-from analyzer.python.tiles import Tiles, bits, sizes
+from analyzer.python.tiles import Tiles, alternative, bits, sizes, tuner
 from analyzer.python.values import (
     Bound,
     Choice,
     Class,
+    Dict,
     Export,
     External,
     Free,
@@ -142,6 +143,8 @@ class Observer:
         """Record whom a call leads to."""
         caller = name_of(frame)
         site = frame.site(node)
+        if isinstance(callee.data, External) and callee.data.path in (alternative(), tuner()):
+            self._tuned(m, frame, node, callee.data.path, args)
         under = self._under(m)
         for kind, name, place in _targets(m, callee):
             if place is not None:
@@ -176,15 +179,45 @@ class Observer:
     def table(self, m: Machine, frame: Frame, entries: Mapping[str, object], site: Site) -> None:
         """Record a table of tile sizes that is known in full."""
         found = sizes(entries)
-        if found is None:
+        if found is not None:
+            self._tiles(m, frame, entries, site, found)
+
+    def _tuned(self, m: Machine, frame: Frame, node: ast.Call, made: str, args: list[Value]) -> None:
+        """Record one of the configurations that a tuner tries, or which of them this tuner is given."""
+        site = frame.site(node)
+        if made == tuner():
+            for tiles in [tiles for tiles in self.tiles if tiles.tuned and tiles.tuner is None]:
+                if tiles.site.file == site.file and site.line <= tiles.site.line <= site.end_line:
+                    del self.tiles[tiles]
+                    self.tiles[replace(tiles, tuner=(site.line, site.end_line))] = None
             return
-        self.telling.update(m.roots)
+        given = args[0].data if args and node.args else None
+        if not isinstance(given, Dict):
+            return
+        entries: dict[str, object] = {str(key): item.data for key, (_, item) in given.items.items()}
+        named = [keyword.arg for keyword in node.keywords]
+        entries |= {
+            name: value.data for name, value in zip(named, args[len(node.args) :], strict=False) if name
+        }
+        self._tiles(m, frame, entries, site, sizes(entries) or (0, 0, 0, 0), tuned=True)
+
+    def _tiles(
+        self,
+        m: Machine,
+        frame: Frame,
+        entries: Mapping[str, object],
+        site: Site,
+        found: tuple[int, int, int, int],
+        tuned: bool = False,
+    ) -> None:
+        if any(found):
+            self.telling.update(m.roots)
         inside = (
             m.body(frame.function) if frame.function is not None else frame.module.source.parsed.module.body
         )
         least = bits(inside, site.line)
         roles = ", ".join(f"{name}={value}" for name, value in entries.items() if isinstance(value, int))
-        tiles = Tiles(site, *found, least, roles, frame.module.source.name, frame.qualname)
+        tiles = Tiles(site, *found, least, roles, frame.module.source.name, frame.qualname, tuned)
         self.tiles.setdefault(tiles)
 
     def listed(self, m: Machine, frame: Frame, variable: str, text: str, site: Site) -> None:

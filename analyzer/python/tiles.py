@@ -16,7 +16,11 @@ from analyzer.python.values import Site
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """One table: sizes in elements, pipeline stages, the least bits of an element; where it is written."""
+    """One table: sizes in elements, pipeline stages, the least bits of an element; where it is written.
+
+    ``tuned``: it is one of several that a tuner tries; ``tuner`` then are the lines of the call that is given
+    them, if they stand in it. One of which too little is known has no stages.
+    """
 
     site: Site
     m: int
@@ -27,6 +31,8 @@ class Tiles:
     code: str
     module: str
     scope: str
+    tuned: bool = False
+    tuner: tuple[int, int] | None = None
 
     def demand(self, arch: Arch) -> int | None:
         """The least shared memory in bytes of one block; nothing where the loop is not pipelined."""
@@ -52,6 +58,16 @@ def _roles() -> dict[str, str]:
 def stages() -> str:
     """The name of the entry that makes a table of tiles one that asks for memory."""
     return str(_knowledge()["tiles"]["stages"])
+
+
+def alternative() -> str:
+    """The dotted name of what makes one of the configurations that a tuner tries."""
+    return str(_knowledge()["alternatives"]["config"])
+
+
+def tuner() -> str:
+    """The dotted name of the tuner."""
+    return str(_knowledge()["alternatives"]["tuner"])
 
 
 def words(present: frozenset[str]) -> set[str]:

@@ -106,3 +106,48 @@ def test_parameters(found: dict[str, list[Gate]]) -> None:
     assert gate.effect == "over_resource"
     assert TABLES.splitlines()[gate.line - 1].strip() == "block_m: int = 128,"
     assert "num_stages" in TABLES.splitlines()[gate.end_line - 1]
+
+
+TUNED = """
+import torch
+import triton
+
+@triton.autotune(
+    configs=[
+        triton.Config({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64}, num_stages=3, num_warps=4),
+        triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 128}, num_stages=4, num_warps=8),
+        triton.Config({"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 128}, num_stages=4, num_warps=8),
+    ],
+    key=["M"],
+)
+@triton.jit
+def skips(a, M, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    pass
+
+@triton.autotune(
+    [triton.Config({"BLOCK_M": m, "BLOCK_N": 256, "BLOCK_K": 128}, num_stages=4) for m in (128, 160)],
+    key=["M"],
+)
+@triton.jit
+def none_left(a, M, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    pass
+
+def few():
+    return [triton.Config(dict(BLOCK_M=64, BLOCK_N=64, BLOCK_K=64), num_stages=n) for n in (2, 3)]
+
+@triton.autotune(configs=few(), key=["M"])
+@triton.jit
+def fits(a, M, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    pass
+"""
+
+
+def test_configurations_of_a_tuner() -> None:
+    """What a tuner can pass over costs speed; where it has nothing else, the launch fails."""
+    gates = gates_of({"pkg/__init__.py": "", "pkg/tuned.py": TUNED})
+    skipped, failing = [gate for gate in gates if gate.layer == "resource"]
+    assert (skipped.line, skipped.effect, skipped.silent, skipped.count) == (8, "degraded", True, 2)
+    assert skipped.admits == "2 of 3 configurations"
+    assert (skipped.verdict["sm_90"], skipped.verdict["sm_89"]) == ("admit", "reject")
+    assert (failing.line, failing.effect, failing.count) == (18, "over_resource", 2)
+    assert failing.message == "out of resource: shared memory, Required: 147456, Hardware limit: 101376"
