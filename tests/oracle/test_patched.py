@@ -13,7 +13,7 @@ from analyzer.model import Report
 from tests.binary import toolkit
 from tests.corpus.conftest import report, report_file
 from tests.corpus.test_story import HEADER
-from tests.corpus.test_unlock import API, without
+from tests.corpus.test_unlock import API, OPTION, without
 from tests.judge.opened import apply, reader
 
 __all__ = ["report", "report_file"]
@@ -37,9 +37,19 @@ KERNELS = (
 )
 
 
-def waits(include: list[Path], folder: Path) -> dict[str, bool]:
-    """By entry of the unit's PTX for sm_120a, whether it waits for the kernel before it."""
-    (folder / "unit.cu").write_text(UNIT)
+#: Instantiates both kernels behind the server option for one pattern; the binding does for all of them.
+FUSION = """\
+#include "flashinfer/comm/trtllm_allreduce_fusion.cuh"
+using namespace flashinfer::trtllm_allreduce_fusion;
+template cudaError_t flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_launcher<
+    AllReduceFusionPattern::kARResidualRMSNorm, half, 2, false>(AllReduceFusionParams<half> const&, bool);
+"""
+FUSED = ("allreduce_fusion_kernel_oneshot_lamport", "allreduce_fusion_kernel_twoshot_sync")
+
+
+def waits(unit: str, include: list[Path], folder: Path) -> dict[str, bool]:
+    """By entry of a unit's PTX for sm_120a, whether it waits for the kernel before it."""
+    (folder / "unit.cu").write_text(unit)
     flags = ["-ptx", "-arch=compute_120a", "-std=c++17", "--expt-relaxed-constexpr", "-w"]
     flags += [f"-I{path}" for path in include]
     toolkit.nvcc(folder / "unit.cu", folder / "unit.ptx", *flags)
@@ -60,7 +70,20 @@ def test_every_kernel_waits_once_the_patch_is_applied(report: Report, demo: Path
     shutil.copytree(demo / "flashinfer" / "data" / "include", data / "include")
     python = set(re.findall(r"(?m)^--- (\S+\.py)$", found.patch))
     apply(tmp_path, without(found.patch, python))
-    told = waits([data / "include", demo / "flashinfer" / "data" / "spdlog" / "include"], tmp_path)
+    told = waits(UNIT, [data / "include", demo / "flashinfer" / "data" / "spdlog" / "include"], tmp_path)
     for kernel in KERNELS:
+        assert any(kernel in entry for entry in told), kernel
+    assert all(told.values()), [entry for entry, does in told.items() if not does][:4]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(toolkit.tool("nvcc") is None, reason="no nvcc: make toolkit")
+def test_what_the_option_leads_to_compiles_and_waits(report: Report, demo: Path, tmp_path: Path) -> None:
+    """Its patch changes Python alone: the kernels behind it serve the target as they are."""
+    found = unlock(report, OPTION, reader(demo))
+    assert set(re.findall(r"(?m)^--- \S+(\.\w+)$", found.patch)) == {".py"}
+    data = demo / "flashinfer" / "data"
+    told = waits(FUSION, [data / "include", data / "spdlog" / "include"], tmp_path)
+    for kernel in FUSED:
         assert any(kernel in entry for entry in told), kernel
     assert all(told.values()), [entry for entry, does in told.items() if not does][:4]
