@@ -280,12 +280,14 @@ class Follower:
         return self._run(runs, arch)
 
     def _run(self, runs: Iterable[Trial], arch: str) -> Iterator[str]:
-        """The exports that runs call, and what leads to them.
+        """The exports that runs call, what leads to them, and the builds that are loaded all the same.
 
         The public function itself is left out: it leads to its other back ends as well.
         """
         graph = self._graph(arch)
         for run in runs:
+            called = {maker for maker, _ in run.exports}
+            yield from (one.maker for one in run.compiled if one.maker in self._makers.keys() - called)
             after = nx.descendants(graph, run.definition) if run.definition in graph else set()
             for maker, name in run.exports:
                 if maker not in self._makers:

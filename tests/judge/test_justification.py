@@ -430,6 +430,19 @@ def test_behind_a_declaration_is_what_its_back_end_runs(
     assert any(said in step.what for step in one.justification.evidence)
 
 
+def test_behind_a_declaration_is_the_build_that_its_back_end_loads(tmp_path: Path) -> None:
+    """Who calls what is in it is chosen elsewhere: all of its exports count."""
+    flags = '["-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_120a,code=sm_120a"]'
+    text = DECLARED.replace('["ops.cu"])', f'["ops.cu"], {flags})').replace("MORE", "pass")
+    text = text.replace("make().build_and_load().run(x)", "tuner.choose([make().build_and_load()])(x)")
+    text = text.replace("import torch\n", "import torch\nimport tuner\n", 1)
+    files = {"flashinfer/__init__.py": "from .utils import gemm\n", "flashinfer/utils.py": text}
+    found = report(tmp_path, WGMMA, **files, **{"flashinfer/ops.py": ""})
+    one = next(gate for gate in found.gates if gate.layer == "api")
+    assert one.justification is not None
+    assert one.justification.kind == "hardware"
+
+
 def test_what_comes_after_a_check_in_a_function_of_its_own(tmp_path: Path) -> None:
     text = """\
 import torch
