@@ -242,7 +242,7 @@ def _scan(
         built = {plan.build.function: plan.build.name for plan in plans}
         shown = images(apis, options.target, options.references)
         table = matrix.Judge(
-            python.gates,
+            drafts,
             {arch: _effects(found, arch, options.references) for arch in names},
             guards,
             cuda.exports,
@@ -251,6 +251,7 @@ def _scan(
             names,
             shown,
             cache(partial(_loads_images, tree)),
+            options.target,
         )
         cells = table.cells(apis, {arch: item.options for arch, item in extracts.items()})
         unfit = {gate.id: judged(_placed(gate)) for gate in shown.gates.values()}

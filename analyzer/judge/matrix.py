@@ -83,6 +83,8 @@ class Judge:
     archs: Sequence[str]
     images: Images
     loads_images: Callable[[str], bool]
+    target: str = ""
+    """The architecture that the effects of ``gates`` are told for."""
     by_place: dict[tuple[str, int, int], list[Gate]] = field(init=False)
     by_key: dict[Key, list[Gate]] = field(init=False)
     by_dispatch: dict[str, list[Gate]] = field(init=False)
@@ -207,8 +209,9 @@ class Judge:
             why = "" if sure else "on some ways it loads a build that leaves this architecture out"
             return Judged("unsupported" if sure else "unknown", lacking, why)
         guards, fatal = self._guards(trial, arch)
-        if fatal:
-            return Judged("unsupported", guards)
+        wrong = self._wrongly_admitted(trial) if arch == self.target else []
+        if fatal or wrong:
+            return Judged("unsupported", [*wrong, *guards])
         if trial.cut:
             return Judged("unknown", (), "its run is too long to be followed to the end")
         for asked, outcome in trial.decided:
@@ -271,6 +274,11 @@ class Judge:
             return certain, True
         gates = [gate for _, gate in found if gate is not None]
         return (gates if trial.choice and len(gates) == len(found) else []), False
+
+    def _wrongly_admitted(self, trial: Trial) -> list[str]:
+        """The gates that let the target in where the hardware stops everything behind them."""
+        found = (gate for asked, _ in trial.decided for gate in self._gates(asked))
+        return [gate.id for gate in found if gate.effect == "wrongly_admitted" and _by_hardware(gate)]
 
     def _runs_elsewhere(self, pair: tuple[str, str]) -> bool:
         """Whether an export runs no kernel of its own, but images that are fetched when it is called."""
@@ -358,6 +366,10 @@ class Judge:
                 running += 1
                 dead += all((kernel.file, kernel.name) in stopped for kernel in reach.kernels)
         return found, on_host or (bool(running) and dead == running)
+
+
+def _by_hardware(gate: Gate) -> bool:
+    return gate.justification is not None and gate.justification.kind == "hardware"
 
 
 def _verdict(gate: Gate, build: str, arch: str) -> str:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from analyzer.judge import matrix
-from analyzer.model import Cell, Gate, Report
+from analyzer.judge.images import Images
+from analyzer.model import Cell, Gate, Justification, Report
+from analyzer.python.gates import PythonGate
+from analyzer.python.trials import Trial
+from analyzer.python.values import Site, Truth
 from tests.judge.opened import scanned, write
 
 PROGRAM = {
@@ -206,3 +212,44 @@ def test_areas_go_by_words(name: str, file: str, area: str) -> None:
 
 def test_the_last_area_takes_what_is_left() -> None:
     assert matrix.areas()[-1].words == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("hardware", "unsupported"), ("liftable", "supported"), ("unknown", "supported")]
+)
+def test_who_is_let_in_wrongly_is_not_served(kind: Literal["hardware", "liftable"], status: str) -> None:
+    place = ("kit/jit.py", 7, 5, "majors=[10, 12]")
+    gate = Gate(
+        "jit:kit/jit.py:make:1",
+        "jit",
+        *place[:2],
+        place[1],
+        place[2],
+        "make",
+        place[3],
+        dict.fromkeys(("sm_100", "sm_120"), "admit"),
+        effect="wrongly_admitted",
+        justification=Justification(kind),
+    )
+    draft = PythonGate(
+        gate, frozenset([place]), frozenset(), frozenset(), "kit.jit", "make", "kit.jit.make", True
+    )
+    judge = matrix.Judge(
+        [draft],
+        {arch: {} for arch in gate.verdict},
+        {},
+        (),
+        {},
+        {"kit.run": ("kit.run",)},
+        tuple(gate.verdict),
+        Images({}),
+        lambda _: False,
+        "sm_120",
+    )
+    site = Site("kit/api.py", 1, 1, 1)
+    trial = Trial(
+        "kit.run", "kit.run", "wide", site, (), False, (((place, None), Truth.TRUE),), (("m", "run"),), (), ()
+    )
+    (found,) = judge.cells({arch: [trial] for arch in gate.verdict}, {})
+    assert found.status == {"sm_100": "supported", "sm_120": status}
+    assert found.reasons == ({"sm_120": (gate.id,)} if status == "unsupported" else {})
