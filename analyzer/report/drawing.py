@@ -18,6 +18,8 @@ GAP = 60
 MARGIN = 12
 _CHAIN = 7
 """Boxes of one chain in one column; a longer chain goes on in the next."""
+_TALL = 8
+"""Chains that lead nowhere in one column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,22 @@ def _columns(sequence: Sequence[str], edges: Sequence[tuple[str, str]]) -> list[
         while len(result) <= column[step]:
             result.append([])
         result[column[step]].append(chain[step])
-    return result
+    return _spread(result, after)
+
+
+def _spread(columns: list[list[list[str]]], after: Mapping[str, Sequence[str]]) -> list[list[list[str]]]:
+    """What leads nowhere goes on in the next column where one holds too much of it."""
+    done: list[list[list[str]]] = []
+    left: list[list[str]] = []
+    for chains in columns:
+        chains = [*left, *chains]
+        ends = [chain for chain in chains if not after[chain[-1]]]
+        left = ends[_TALL:]
+        done.append([chain for chain in chains if chain not in left])
+    while left:
+        done.append(left[:_TALL])
+        left = left[_TALL:]
+    return done
 
 
 def _place(columns: list[list[list[str]]], edges: Sequence[tuple[str, str]]) -> dict[str, Box]:

@@ -129,7 +129,11 @@ class Gallery:
 
 
 def gate_name(gate: Gate) -> str:
-    """What a box calls a gate: its condition where that is short by nature, else where it stands."""
+    """What a box calls a gate: what is lost, its condition where that is short by nature, else its scope."""
+    if gate.effect == "empty_kernel":
+        return f"nothing is left of {gate.scope.rpartition('::')[2]}"
+    if gate.effect == "lost_sync" and gate.loses:
+        return f"without {gate.loses[0].what}"
     return gate.code if gate.layer in ("jit", "guard") else gate.scope or gate.code
 
 

@@ -35,6 +35,15 @@ def test_a_fork_opens_a_column_beside_its_origin() -> None:
     assert boxes["b"].y < boxes["a"].y < boxes["c"].y
 
 
+def test_a_wide_fan_goes_on_in_the_next_columns() -> None:
+    leaves = [str(n) for n in range(20)]
+    boxes = by_id(["a", *leaves], [("a", leaf) for leaf in leaves])
+    columns = [boxes[leaf].x for leaf in leaves]
+    assert [columns.count(x) for x in sorted(set(columns))] == [8, 8, 4]
+    assert min(columns) > boxes["a"].x
+    assert len({(box.x, box.y) for box in boxes.values()}) == 21
+
+
 def test_two_chains_in_one_column_stand_apart() -> None:
     boxes = by_id(["a", "b", "c"], [("a", "b"), ("a", "c")])
     assert boxes["c"].y - boxes["b"].y > drawing.ROW

@@ -6,6 +6,7 @@ import pytest
 
 from analyzer.model import Node
 from analyzer.report import gallery
+from tests.report import sample
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,11 @@ def test_no_line_is_too_long(name: str, gate: bool) -> None:
 def test_names_that_differ_at_the_end_are_told_apart() -> None:
     names = [f"selective_state_update_kernel_producer_consumer_{way}" for way in ("vertical", "horizontal")]
     assert len({gallery.label(name) for name in names}) == 2
+
+
+def test_gates_of_one_condition_are_told_apart_by_what_is_lost() -> None:
+    assert gallery.gate_name(sample.WAIT) == f"without {sample.WAIT.loses[0].what}"
+    assert gallery.gate_name(sample.JIT_GATE) == sample.JIT_GATE.code
+    assert gallery.gate_name(sample.FUSE_GATE) == sample.FUSE_GATE.scope
+    empty = next(gate for gate in sample.GATES if gate.effect == "empty_kernel")
+    assert gallery.gate_name(empty).startswith("nothing is left of ")
