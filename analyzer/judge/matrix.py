@@ -276,8 +276,13 @@ class Judge:
         return (gates if trial.choice and len(gates) == len(found) else []), False
 
     def _wrongly_admitted(self, trial: Trial) -> list[str]:
-        """The gates that let the target in where the hardware stops everything behind them."""
-        found = (gate for asked, _ in trial.decided for gate in self._gates(asked))
+        """The lists of builds that let the target in where the hardware stops everything behind them.
+
+        They count where a back end was chosen: else another may take its place.
+        """
+        if trial.choice in ("", AUTO):
+            return []
+        found = (gate for asked, _ in trial.decided for gate in self._gates(asked) if gate.layer == "jit")
         return [gate.id for gate in found if gate.effect == "wrongly_admitted" and _by_hardware(gate)]
 
     def _runs_elsewhere(self, pair: tuple[str, str]) -> bool:

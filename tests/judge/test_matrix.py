@@ -215,9 +215,17 @@ def test_the_last_area_takes_what_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "status"), [("hardware", "unsupported"), ("liftable", "supported"), ("unknown", "supported")]
+    ("kind", "choice", "status"),
+    [
+        ("hardware", "wide", "unsupported"),
+        ("liftable", "wide", "supported"),
+        ("unknown", "wide", "supported"),
+        ("hardware", "auto", "supported"),
+    ],
 )
-def test_who_is_let_in_wrongly_is_not_served(kind: Literal["hardware", "liftable"], status: str) -> None:
+def test_who_is_let_in_wrongly_is_not_served(
+    kind: Literal["hardware", "liftable"], choice: str, status: str
+) -> None:
     place = ("kit/jit.py", 7, 5, "majors=[10, 12]")
     gate = Gate(
         "jit:kit/jit.py:make:1",
@@ -248,7 +256,7 @@ def test_who_is_let_in_wrongly_is_not_served(kind: Literal["hardware", "liftable
     )
     site = Site("kit/api.py", 1, 1, 1)
     trial = Trial(
-        "kit.run", "kit.run", "wide", site, (), False, (((place, None), Truth.TRUE),), (("m", "run"),), (), ()
+        "kit.run", "kit.run", choice, site, (), False, (((place, None), Truth.TRUE),), (("m", "run"),), (), ()
     )
     (found,) = judge.cells({arch: [trial] for arch in gate.verdict}, {})
     assert found.status == {"sm_100": "supported", "sm_120": status}
