@@ -374,7 +374,8 @@ def _marked(value: Value, node: ast.expr, keyword: ast.keyword | None, frame: Fr
     parents = (source,) if source is not None else ()
     written = keyword if keyword is not None else node
     return Value(
-        data, Provenance(Origin.ARGUMENT, parents, frame.site(written), key=number, written=(written, frame))
+        data,
+        Provenance(Origin.ARGUMENT, parents, frame.site(written), key=number, written=frame.written(written)),
     )
 
 

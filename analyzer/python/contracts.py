@@ -40,11 +40,6 @@ def loads() -> frozenset[str]:
     return frozenset(f"{build.path}.{method}" for build in builds().values() for method in build.loads)
 
 
-def tracing_words(present: frozenset[str]) -> frozenset[str]:
-    """The last names of the functions that trace, of packages which these words name."""
-    return frozenset(path.rpartition(".")[2] for path in traced() if path.partition(".")[0] in present)
-
-
 @cache
 def traced() -> frozenset[str]:
     """Functions outside the tree that run what they are given first, on the arguments after it."""

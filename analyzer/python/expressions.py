@@ -175,7 +175,7 @@ def each(m: Machine, choice: Choice, compute: Callable[[Value], Value]) -> Value
             try:
                 results.append(compute(option))
             except Raised as raised:
-                error = raised
+                error = raised.kept()
     if error is not None:
         if not results:
             raise error
@@ -350,20 +350,20 @@ def find_in_class(m: Machine, of: Class, name: str, skip: Class | None = None) -
 def linear(m: Machine, of: Class) -> list[Class]:
     """The class and its known bases, each before its own bases, duplicates at their last place."""
     order: list[Class] = []
-
-    def visit(item: Class, depth: int) -> None:
-        if item in order:
-            order.remove(item)
-        order.append(item)
-        if depth > 20:
-            return
-        for base in item.bases:
-            inner = m.force(base).data
-            if isinstance(inner, Class):
-                visit(inner, depth + 1)
-
-    visit(of, 0)
+    _visit(m, of, 0, order)
     return order
+
+
+def _visit(m: Machine, item: Class, depth: int, order: list[Class]) -> None:
+    if item in order:
+        order.remove(item)
+    order.append(item)
+    if depth > 20:
+        return
+    for base in item.bases:
+        inner = m.force(base).data
+        if isinstance(inner, Class):
+            _visit(m, inner, depth + 1, order)
 
 
 def mro_roots(m: Machine, of: Class) -> list[Value]:
@@ -671,7 +671,7 @@ def _conditional(m: Machine, node: ast.IfExp, frame: Frame) -> Value:
             with m.perhaps(), m.controlled(gate):
                 values.append(m.evaluate(side, frame))
         except Raised as raised:
-            error = raised
+            error = raised.kept()
     if error is not None:
         if not values:
             raise error

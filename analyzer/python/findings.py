@@ -208,8 +208,8 @@ class _Texts:
 
     def raised_in(self, argument: Provenance) -> str | None:
         """The message with which the function that gives an argument raises."""
-        _, frame = argument.written
-        walked = self.walked.get((frame.module.source.name, frame.qualname))
+        written = argument.written
+        walked = self.walked.get((written.source.name, written.qualname)) if written is not None else None
         return walked.raised.message if walked is not None and walked.raised is not None else None
 
     def line(self, site: Site) -> str:
@@ -303,12 +303,13 @@ def _static(decision: Decision, survey: Survey) -> Static:
     code = scope = module = decorates = ""
     decorator = listed = False
     if argument is not None and argument.written is not None:
-        node, frame = argument.written
+        written = argument.written
+        node = written.node
         code = f"{node.arg}={ast.unparse(node.value)}" if isinstance(node, ast.keyword) else ast.unparse(node)
-        scope, module = frame.qualname, frame.module.source.name
+        scope, module = written.qualname, written.source.name
         listed = isinstance(node, ast.stmt)
-        decorator = frame.function is None and not listed
-        decorates = _decorated(node, frame.module.source.parsed.module) if decorator else ""
+        decorator = not written.in_function and not listed
+        decorates = _decorated(node, written.source.parsed.module) if decorator else ""
     reads = frozenset(_read(decision.node))
     return Static(
         decision.key,

@@ -199,7 +199,7 @@ def fork(
         try:
             outcome = run()
         except Raised as raised:
-            error = error or raised
+            error = error or raised.kept()
         finally:
             m.forks -= 1
             way = m.heap.undo(begun, frame.scope)
@@ -667,7 +667,7 @@ def run_try(m: Machine, node: ast.Try, frame: Frame) -> Outcome:
     try:
         outcome = m.execute(node.body, frame)
     except Raised as raised:
-        error = raised
+        error = raised.kept()
     finally:
         frame.trails.pop()
         m.heap.trails.pop()

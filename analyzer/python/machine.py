@@ -30,6 +30,7 @@ from analyzer.python.values import (
     Site,
     Unknown,
     Value,
+    Written,
 )
 
 #: Nodes that one walk may visit before it gives up.
@@ -84,6 +85,10 @@ class Frame:
     def file(self) -> str:
         """The file that the code stands in."""
         return self.module.source.file
+
+    def written(self, node: ast.AST) -> Written:
+        """An expression or statement of this frame, for a note that outlives it."""
+        return Written(node, self.module.source, self.qualname, self.function is not None)
 
     def site(self, node: ast.AST) -> Site:
         """Where a node stands; kept with the node, which all machines of a process share."""

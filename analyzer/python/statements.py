@@ -88,7 +88,7 @@ def _written(value: Value, node: ast.Assign | ast.AnnAssign, frame: Frame) -> Va
         return value
     site = frame.site(node)
     what = "" if in_class else NAMED
-    return Value(data, Provenance(Origin.ARGUMENT, (), site, what, key=site, written=(node, frame)))
+    return Value(data, Provenance(Origin.ARGUMENT, (), site, what, key=site, written=frame.written(node)))
 
 
 @lru_cache(maxsize=4096)

@@ -66,6 +66,8 @@ class Survey:
     spent: list[tuple[Site, str]] = field(default_factory=list)
     chosen: frozenset[Defined] | None = None
     """If set, the only functions that are walked."""
+    checked: set[Defined] = field(default_factory=set)
+    """Classes whose constructor checks the device and raises: all methods stand behind it."""
 
 
 @dataclass
@@ -104,13 +106,12 @@ class Interest:
         self.calling = {
             file: found for file, present in self.words.items() if (found := self._words(present))
         }
-        """By file, the names by which it may call a library that the target cannot run, have a kernel
-        compiled, size tiles, or list architectures."""
+        """By file, the names by which it may call a library that the target cannot run, size tiles,
+        or list architectures."""
         self.local = {file: set(names) for file, names in self.calling.items()}
 
     def _words(self, present: frozenset[str]) -> set[str]:
-        named = lists.variables() | contracts.tracing_words(present)
-        return self.natives.words(present) | tiles.words(present) | (named & present)
+        return self.natives.words(present) | tiles.words(present) | (lists.variables() & present)
 
     def fresh(self) -> Interest:
         """The names from which every survey sets out; what depends on the tree alone is shared."""
@@ -352,10 +353,15 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
             if survey.chosen is not None:
                 wanted = key in survey.chosen
             else:
-                wanted = _holds_any(function, lines[function.module])
+                wanted = _holds_any(function, lines[function.module]) or _checked(survey, key, function)
             if wanted:
                 _walk(survey, interest, key, function)
     _note_names(state.names, interest)
+
+
+def _checked(survey: Survey, key: Defined, function: Function) -> bool:
+    """Whether a function is a method of a class whose constructor checks the device."""
+    return function.owner is not None and (key[0], function.owner.qualname) in survey.checked
 
 
 def _holds_any(function: Function, lines: list[int]) -> bool:
@@ -379,11 +385,13 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
             calls.free_arguments(m, function, frame, _receiver(m, function))
             walked.value = calls.run(m, function, frame)
         except Raised as raised:
-            walked.raised = raised
+            walked.raised = raised.kept()
         except Budget:
             survey.spent.append((site, function.dotted))
         except RecursionError:
             survey.spent.append((site, function.dotted))
+    if function.name == "__init__" and function.owner is not None and _refuses(survey, function):
+        survey.checked.add((key[0], function.owner.qualname))
     value = walked.value
     if value is None:
         return
@@ -444,10 +452,15 @@ def _checks(survey: Survey, function: Function, value: Value) -> bool:
     """Whether a function does no more than hold what it is given against the device, and raise."""
     if value.data is not None or function.owner is not None:
         return False
+    return _refuses(survey, function, frozenset([Truth.FREE]))
+
+
+def _refuses(survey: Survey, function: Function, outcomes: frozenset[Truth] = frozenset(Truth)) -> bool:
+    """Whether a function raises by a decision of its own that came out so."""
     return any(
         decision.module == function.module
         and decision.scope == function.qualname
-        and Truth.FREE in decision.outcomes
+        and not outcomes.isdisjoint(decision.outcomes)
         and (isinstance(decision.owner, ast.Assert) or _raises(decision.owner))
         for decision in survey.observer.decisions.values()
     )

@@ -16,6 +16,7 @@ from analyzer.python import device
 
 if TYPE_CHECKING:
     from analyzer.python.machine import Machine
+    from analyzer.python.modules import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,19 @@ _OPTIONS = 6
 _WAYS = 32
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An expression as it stands in the scanned code: its node, and whose it is.
+
+    It holds no values: what is noted for a value must not keep the frame alive that the value is in.
+    """
+
+    node: ast.AST
+    source: Source
+    qualname: str
+    in_function: bool
+
+
 class Provenance:
     """Where a value comes from: a directed acyclic graph back to the doors.
 
@@ -72,14 +86,14 @@ class Provenance:
         site: Site | None = None,
         what: str = "",
         key: Any = None,
-        written: Any = None,
+        written: Written | None = None,
     ) -> None:
         self.door: bool
         self.option: bool
         self.direct: bool
         self.checks: tuple[Provenance, ...]
         self.written = written
-        """For an argument: its node and the frame that it is written in."""
+        """For an argument: where it is written."""
         self.kind = kind
         self.parents = parents
         self.site = site
@@ -600,3 +614,8 @@ class Raised(Exception):
         self.message = message
         self.site = site
         self.value = value
+
+    def kept(self) -> Raised:
+        """Itself without the frames of the evaluator, which hold all that was at work: for who keeps it."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+        return self
