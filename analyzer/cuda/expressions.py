@@ -48,7 +48,13 @@ class _MalformedError(Exception):
 
 
 def evaluate(condition: Sequence[str], lookup: Lookup, feature: Feature) -> bool | Unknown:
-    """Whether the condition holds.
+    """Whether the condition holds; as ``number``."""
+    value = number(condition, lookup, feature)
+    return value if isinstance(value, Unknown) else value != 0
+
+
+def number(condition: Sequence[str], lookup: Lookup, feature: Feature) -> int | Unknown:
+    """The value of the condition.
 
     Unknown where an unknown name decides, and where the condition is malformed (compilers stop there).
     Unknown parts that decide nothing are harmless: ``0 && X`` is false (Kleene's logic).
@@ -60,7 +66,7 @@ def evaluate(condition: Sequence[str], lookup: Lookup, feature: Feature) -> bool
         return Unknown(f"malformed condition: {error}")
     except (TooLongError, RecursionError):
         return Unknown("condition is too large to expand")
-    return value if isinstance(value, Unknown) else value.value != 0
+    return value if isinstance(value, Unknown) else value.value
 
 
 class _Parser:

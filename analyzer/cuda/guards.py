@@ -11,7 +11,7 @@ from analyzer.cuda.directives import FileDirectives
 from analyzer.cuda.functions import Definition
 from analyzer.cuda.losses import GRAVITY, Guarded, Guards, Stoppers
 from analyzer.cuda.program import Reader, ReadFile, execution_kind
-from analyzer.cuda.source import Macro
+from analyzer.cuda.source import Lines, Macro
 from analyzer.model import Effect, Layer, Loss, Step
 
 MacroRows = tuple[tuple[str, Macro], ...]
@@ -23,7 +23,7 @@ class Draft:
 
     ``scope`` is the qualified name of the function or class around it, ``kind`` what that is (empty at file
     level); ``[line, last]`` the lines from the directive to the end of what it decides. ``breaks``:
-    the target's unit does not compile.
+    the target's unit does not compile. ``within`` are the lines at which it acts, where these are others.
     """
 
     file: str
@@ -46,6 +46,7 @@ class Draft:
     because: tuple[Step, ...]
     layer: Layer = "guard"
     breaks: bool = False
+    within: tuple[Lines, ...] = ()
 
     @property
     def gravity(self) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 
 from analyzer.archs import Spelling, find
-from analyzer.cuda import flags, hollow, isa, undeclared
+from analyzer.cuda import compile_time, flags, hollow, isa, undeclared
 from analyzer.cuda.activity import Configuration, FileActivity, Unit
 from analyzer.cuda.derived import derived
 from analyzer.cuda.directives import FileDirectives, facts
@@ -247,6 +247,7 @@ class Analysis:
         self.isa = isa.Finder(self.reader, settings.bits, self._link)
         self.host = search.Finder(settings.archs, settings.bits, self._seen)
         bits = settings.bits
+        self.compile_time = compile_time.Finder(self.reader, bits, len(settings.archs))
         self.flags = flags.Finder(self.sources, self.reader, bits.device, bits.target)
 
     @property
@@ -273,10 +274,12 @@ class Analysis:
             guards = hollow.refined(guards, compiled)
         guards = self._undeclared(walked.units, guards)
         told = derived(guards)
-        drafts = (*told.drafts, *illegal, *self.host.drafts(walked.units))
+        host = self.host.drafts(walked.units)
+        drafts = (*told.drafts, *illegal, *host, *self.compile_time.drafts(walked.units))
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for draft in drafts:
-            spans.setdefault(draft.file, []).append((draft.line, draft.line, draft.last))
+            own = draft.within or ((draft.line, draft.last),)
+            spans.setdefault(draft.file, []).extend((draft.line, *lines) for lines in own)
         lacking = self.flags.lacking(walked.units, walked.include_dirs) if walked.asks else ()
         for loss in dict.fromkeys(loss for one in lacking for loss in one.losses):
             spans.setdefault(loss.file, []).append((loss.line, loss.line, loss.line))
