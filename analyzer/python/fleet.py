@@ -86,13 +86,12 @@ def run(
     sys.setrecursionlimit(max(RECURSION, sys.getrecursionlimit()))
     collecting = gc.isenabled()
     gc.unfreeze()
-    gc.disable()  # nearly all that is made lives until the end of a survey, which takes itself apart
+    gc.disable()  # nearly all that is made lives until the end of a survey
     try:
         with _Workers(min(jobs, len(names))) as workers:
             return _run(workers, target, references, names, progress)
     finally:
         if collecting:
-            gc.freeze()  # parsed files and findings stay: no collection need pass through them
             gc.enable()
 
 
@@ -178,7 +177,10 @@ def _explore(arch: str) -> tuple[Names, frozenset[Defined], frozenset[Defined]]:
     survey.run(work, interest, upward=False)
     telling, cut = survey.telling(work), survey.cut(work)
     _dissolve(work)
-    return _names(interest), telling, cut
+    found = _names(interest), telling, cut
+    del work, interest
+    _collect()
+    return found
 
 
 def _seconds(work: Survey) -> dict[str, float]:
@@ -209,7 +211,16 @@ def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Surve
     told = Told(findings.collect(work, arch), _TASK[0].extract(work), _seconds(work))
     telling = survey.telling(work) if chosen is None else frozenset()
     _dissolve(work)
-    return Surveyed(told, _names(interest), telling)
+    found = Surveyed(told, _names(interest), telling)
+    del work, interest
+    _collect()
+    return found
+
+
+def _collect() -> None:
+    """Free what a survey leaves in cycles; what is left then stays until the report, and is passed over."""
+    gc.collect()
+    gc.freeze()
 
 
 def _dissolve(work: Survey) -> None:
