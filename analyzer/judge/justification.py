@@ -99,8 +99,14 @@ class Follower:
 
     def traced(self, functions: Iterable[str], arch: str) -> list[Step]:
         """What kernels in Python that an architecture runs ask for, and the target lacks."""
-        calls = self._calls[arch]
-        return lacking((call for name in sorted(functions) for call in calls.get(name, ())), self.target)
+        calls = (call for name in sorted(functions) for call in self._calls[arch].get(name, ()))
+        return lacking(((call.callee, call.site) for call in calls if call.kind == "outside"), self.target)
+
+    def surely_traced(self, draft: PythonGate, functions: Iterable[str]) -> list[Step]:
+        """The same of what the target runs on every way behind a gate that lets it pass."""
+        surely = self.found[self.target].surely
+        behind = {*functions, *(self._guarded_by(draft) if draft.check else ())}
+        return lacking((call for name in sorted(behind) for call in surely.get(name, ())), self.target)
 
     def compiles_otherwise(self, functions: Iterable[str]) -> bool:
         """Whether the target may run other kernels there: such as are compiled elsewhere, or not scanned."""

@@ -11,23 +11,23 @@ from analyzer.archs import Spelling
 from analyzer.cuda.instructions import requirement
 from analyzer.cuda.ptx import Instruction
 from analyzer.model import Step
-from analyzer.python.observe import Call
+from analyzer.python.values import Site
 
 
-def lacking(calls: Iterable[Call], target: str) -> list[Step]:
+def lacking(calls: Iterable[tuple[str, Site]], target: str) -> list[Step]:
     """The calls among these for which the target has no instruction, each operation once.
 
     Args:
-        calls: calls that lead out of the scanned tree.
+        calls: what is called outside the scanned tree, by its dotted name, and where.
         target: the name of an architecture.
     """
     steps: dict[str, Step] = {}
-    for call in calls:
-        instruction = _instruction(call.callee) if call.kind == "outside" else None
-        if instruction is not None and call.callee not in steps and not _has(target, instruction):
+    for callee, site in calls:
+        instruction = _instruction(callee)
+        if instruction is not None and callee not in steps and not _has(target, instruction):
             name = ".".join(instruction.split(".")[:2])
-            what = f"calls {call.callee}: {name}, which {target} does not have"
-            steps[call.callee] = Step(call.site.file, call.site.line, what)
+            what = f"calls {callee}: {name}, which {target} does not have"
+            steps[callee] = Step(site.file, site.line, what)
     return list(steps.values())
 
 

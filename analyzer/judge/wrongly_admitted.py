@@ -34,7 +34,9 @@ def admitted_wrongly(
     if gate.verdict.get(target) != "admit" or gate.effect != "none" or not rejected or gate.specialised:
         return None
     builds, functions = follower.reached_by_target(draft)
-    stops = [] if follower.compiles_otherwise(functions) else follower.traced(functions, target)
+    stops = follower.surely_traced(draft, functions)
+    if not stops and not follower.compiles_otherwise(functions):
+        stops = follower.traced(functions, target)
     lacking = True
     for name in sorted(builds):
         for gate_found in raising.get(name, ()):

@@ -109,7 +109,8 @@ def _call_external(
     if device.lookup(path) is not None:
         return expressions.external(m, path, site, callee.source)
     if data.path in contracts.traced() and args:
-        _trace(m, args, keywords, site)
+        own = contracts.traced()[data.path]
+        _trace(m, args, {name: value for name, value in keywords.items() if name not in own}, site)
     m.may_raise = True
     tainted = [value for value in [*args, *keywords.values()] if value.tainted]
     if tainted and data.path not in _HARMLESS:
@@ -135,13 +136,7 @@ def _trace(m: Machine, args: list[Value], keywords: dict[str, Value], site: Site
         node, frame = m.calling
         m.recorder.called(m, frame, node, traced, args[1:], Value(None))
     saved, m.limit = m.limit, min(m.limit, m.steps + TRACED)
-    follow = m.follow
-
-    def entered(function: Function, given: list[Value], named: dict[str, Value], tainted: bool) -> int:
-        m.follow = follow  # what it calls in turn is worth what it is elsewhere
-        return TRACED
-
-    m.follow = entered
+    follow, m.follow = m.follow, lambda *_: TRACED  # whatever it is given: all that it calls is compiled
     try:
         call(m, traced, args[1:], keywords, site)
     except m.budget:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -41,9 +42,19 @@ def loads() -> frozenset[str]:
 
 
 @cache
-def traced() -> frozenset[str]:
-    """Functions outside the tree that run what they are given first, on the arguments after it."""
-    return frozenset(row["function"] for row in data.table("contracts").get("traces", []))
+def tracing() -> frozenset[str]:
+    """The packages that hold them, with the operations of their kernel languages."""
+    return frozenset(path.partition(".")[0] for path in traced())
+
+
+@cache
+def traced() -> Mapping[str, frozenset[str]]:
+    """Functions outside the tree that run what they are given first, on the arguments after it.
+
+    With each, the keywords that are its own.
+    """
+    rows = data.table("contracts").get("traces", [])
+    return {row["function"]: frozenset(row["keywords"]) for row in rows}
 
 
 @cache

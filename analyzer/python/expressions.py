@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from analyzer.python import device, flow, imports, library, lists, tiles
+from analyzer.python import contracts, device, flow, imports, library, lists, tiles
 from analyzer.python.values import (
     Accessor,
     Bound,
@@ -134,6 +134,8 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
             return Value(Free(name), value.source)
         if any(not isinstance(base.data, Class) for base in mro_roots(m, data)):
             return Value(Free(f"{name} may come from a base class outside the tree"), value.source)
+        if data.decorators and not calls.is_dataclass(m, data):
+            return Value(Free(f"{name} may come from a decorator"), value.source)
         raise Raised("AttributeError", f"type object {data.qualname!r} has no attribute {name!r}", site)
     if isinstance(data, Function):
         if name in data.attributes:
@@ -979,6 +981,8 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
     if isinstance(data, Choice):
         return each(m, data, lambda option: item(m, option, key, site)).derived(source)
     if isinstance(data, External):
+        if data.path in contracts.traced():
+            return value  # with options for the compiler
         if isinstance(key.data, str):
             return external(m, f"{data.path}['{key.data}']", site, source)
         if isinstance(key.data, int) and not isinstance(key.data, bool):

@@ -101,6 +101,8 @@ class Findings:
     unresolved: tuple[tuple[Site, str, str], ...] = ()
     tiles: tuple[Tiles, ...] = ()
     lists: tuple[ArchList, ...] = ()
+    surely: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
+    """Operations of kernel languages that a function, by its dotted name, calls on every way."""
     passed: frozenset[tuple[str, int]] = frozenset()
     failed: dict[tuple[str, int], str] = field(default_factory=dict)
     """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
@@ -153,6 +155,8 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.lists = tuple(observer.lists)
     for (module, qualname), walked in survey.walked.items():
         function = m.defined[module][qualname]
+        if (module, qualname) in observer.surely:
+            found.surely[function.dotted] = tuple(observer.surely[module, qualname])
         value = walked.value
         error = walked.raised
         found.outcomes[function.dotted] = Outcome(

@@ -95,6 +95,8 @@ class Observer:
         """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
         self.tiles: dict[Tiles, None] = {}
         """Tables of tile sizes that were made."""
+        self.surely: dict[tuple[str, str], dict[tuple[str, Site], None]] = {}
+        """Operations of kernel languages that a walked function surely calls, itself or in what it calls."""
         self.lists: dict[ArchList, None] = {}
         """Lists of architectures that were put into the environment."""
         self.functions: dict[str, Site] = {}
@@ -146,6 +148,9 @@ class Observer:
         if isinstance(callee.data, External) and callee.data.path in (alternative(), tuner()):
             self._tuned(m, frame, node, callee.data.path, args)
         under = self._under(m)
+        outside = callee.data.path if isinstance(callee.data, External) else ""
+        if m.forks == 0 and m.roots and outside.partition(".")[0] in contracts.tracing():
+            self.surely.setdefault(m.roots[-1], {})[outside, site] = None
         for kind, name, place in _targets(m, callee):
             if place is not None:
                 self.functions.setdefault(name, place)

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from analyzer.python import calls, contracts, device, flow, lists, tiles
@@ -313,11 +314,31 @@ def _policy(m: Machine, interest: Interest) -> calls.Follow:
             return STEPS
         if any(frame.function is not None and frame.function.dotted in collectors for frame in m.stack):
             return 0  # what is collected there is walked by itself
-        if function.name in interest.builders:
+        if function.name in interest.builders or _compiles(m, function):
             return BUILD_STEPS
         return HELPER_STEPS if all(_known(value) for value in [*args, *keywords.values()]) else 0
 
     return follow
+
+
+def _compiles(m: Machine, function: Function) -> bool:
+    """Whether a function's text names a compiler of kernels written in Python."""
+    source = m.index.find(function.module)
+    if source is None:
+        return False
+    lines: list[int] | None = source.__dict__.get("compiling")
+    if lines is None:
+        data = source.data
+        lines = [data.count(b"\n", 0, found.start()) + 1 for found in _compilers().finditer(data)]
+        source.__dict__["compiling"] = lines
+    return bool(lines) and _holds_any(function, lines)
+
+
+@cache
+def _compilers() -> re.Pattern[bytes]:
+    """The last two names of each function that traces."""
+    tails = sorted(".".join(path.split(".")[-2:]) for path in contracts.traced())
+    return re.compile(rb"\b(?:" + "|".join(map(re.escape, tails)).encode() + rb")\b")
 
 
 def _known(value: Value) -> bool:

@@ -10,8 +10,11 @@ from analyzer.model import Gate
 from tests.judge.opened import scanned, write
 
 KERNEL = """\
+import functools
+
 import cutlass.cute as cute
 import torch
+import triton
 from cutlass.cute.nvgpu import cpasync, tcgen05, warp
 
 
@@ -46,6 +49,34 @@ class Light:
         return cute.compile(Narrow(), x)
 
 
+@functools.cache
+def build(size):
+    return cute.compile[1](Wide(), size, options="--fast")
+
+
+class Prepared:
+    def __init__(self, size):
+        if torch.cuda.get_device_capability()[0] < 10:
+            raise ValueError("needs a newer GPU")
+        prepare[(1,)](size)
+        self.kernel = build(size)
+
+
+class Either:
+    def __init__(self, size):
+        if torch.cuda.get_device_capability()[0] < 10:
+            raise ValueError("needs a newer GPU")
+        if size.small:
+            prepare[(1,)](size)
+        else:
+            self.kernel = build(size)
+
+
+@triton.jit
+def prepare(size):
+    pass
+
+
 def wide(x):
     if torch.cuda.get_device_capability()[0] != 10:
         raise ValueError("made for sm_100")
@@ -76,7 +107,15 @@ def test_a_lower_bound_lets_the_target_in_to_tensor_memory(gates: dict[str, Gate
     assert found.effect == "wrongly_admitted"
     assert found.justification is not None
     assert found.justification.kind == "hardware"
-    assert evidence(found) == [("kernel.py", 8)]
+    assert evidence(found) == [("kernel.py", 11)]
+
+
+def test_what_runs_before_it_does_not_help(gates: dict[str, Gate]) -> None:
+    assert gates["Prepared.__init__"].effect == "wrongly_admitted"
+
+
+def test_a_way_beside_it_may_work(gates: dict[str, Gate]) -> None:
+    assert gates["Either.__init__"].effect == "none"
 
 
 def test_operations_that_the_target_has_are_no_reason(gates: dict[str, Gate]) -> None:
@@ -86,7 +125,7 @@ def test_operations_that_the_target_has_are_no_reason(gates: dict[str, Gate]) ->
 def test_a_check_before_tensor_memory_is_hardware(gates: dict[str, Gate]) -> None:
     found = gates["wide"]
     assert (found.effect, found.severity) == ("raises", "note")
-    assert evidence(found) == [("kernel.py", 8)]
+    assert evidence(found) == [("kernel.py", 11)]
 
 
 def test_a_kernel_that_was_not_read_to_its_instructions_is_unknown(gates: dict[str, Gate]) -> None:
