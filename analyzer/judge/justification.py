@@ -108,12 +108,6 @@ class Follower:
         behind = {*functions, *(self._guarded_by(draft) if draft.check else ())}
         return lacking((call for name in sorted(behind) for call in surely.get(name, ())), self.target)
 
-    def compiles_otherwise(self, functions: Iterable[str]) -> bool:
-        """Whether the target may run other kernels there: such as are compiled elsewhere, or not scanned."""
-        if self._runs(functions, self.target):
-            return True
-        return any(True for _ in self._leaving(functions, self.target))
-
     @cached_property
     def _failing(self) -> frozenset[str]:
         """The functions that surely raise on the target."""

@@ -35,8 +35,6 @@ def admitted_wrongly(
         return None
     builds, functions = follower.reached_by_target(draft)
     stops = follower.surely_traced(draft, functions)
-    if not stops and not follower.compiles_otherwise(functions):
-        stops = follower.traced(functions, target)
     lacking = True
     for name in sorted(builds):
         for gate_found in raising.get(name, ()):
