@@ -80,10 +80,8 @@ class Follower:
         """The references that a gate lets pass."""
         return [arch for arch in self.references if gate.verdict.get(arch) == "admit"]
 
-    def reached_by_target(
-        self, draft: PythonGate
-    ) -> tuple[dict[str, tuple[ExportReach, ...]], frozenset[str]]:
-        """The builds that the target itself is led to through a gate that lets it pass, and the functions."""
+    def reached_by_target(self, draft: PythonGate) -> dict[str, tuple[ExportReach, ...]]:
+        """The builds that the target itself is led to through a gate that lets it pass."""
         functions = set(self._starts(draft, self.target))
         graph = self._graph(self.target)
         for start in list(functions):
@@ -95,18 +93,18 @@ class Follower:
             under = any(draft.keys & keys for keys in data_["way"].under)
             if callee in failing and (under or source in functions):
                 functions |= {callee, *nx.descendants(failing, callee)}
-        return self._builds(functions), frozenset(functions)
+        return self._builds(functions)
 
     def traced(self, functions: Iterable[str], arch: str) -> list[Step]:
         """What kernels in Python that an architecture runs ask for, and the target lacks."""
         calls = (call for name in sorted(functions) for call in self._calls[arch].get(name, ()))
         return lacking(((call.callee, call.site) for call in calls if call.kind == "outside"), self.target)
 
-    def surely_traced(self, draft: PythonGate, functions: Iterable[str]) -> list[Step]:
-        """The same of what the target runs on every way behind a gate that lets it pass."""
-        surely = self.found[self.target].surely
-        behind = {*functions, *(self._guarded_by(draft) if draft.check else ())}
-        return lacking((call for name in sorted(behind) for call in surely.get(name, ())), self.target)
+    def surely_traced(self, draft: PythonGate, arch: str) -> list[Step]:
+        """The same of what an architecture runs on every way behind a gate."""
+        surely = self.found[arch].surely
+        starts = {*self._starts(draft, arch), *(self._guarded_by(draft) if draft.check else ())}
+        return lacking((call for name in sorted(starts) for call in surely.get(name, ())), self.target)
 
     @cached_property
     def _failing(self) -> frozenset[str]:
@@ -184,8 +182,7 @@ class Follower:
             steps += told
         asked = self.traced(behind.functions, arch)
         if asked:
-            alone = not behind.open and not self._runs(behind.functions, arch)
-            kinds.append("hardware" if alone else "unknown")
+            kinds.append("hardware" if self.surely_traced(draft, arch) else "unknown")
             steps += asked
         if not kinds and not self._runs(behind.functions, arch):
             what = "what it lets through leads to no code for the device that was read"

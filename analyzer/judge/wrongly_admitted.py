@@ -33,8 +33,8 @@ def admitted_wrongly(
     rejected = [arch for arch, verdict in gate.verdict.items() if verdict == "reject"]
     if gate.verdict.get(target) != "admit" or gate.effect != "none" or not rejected or gate.specialised:
         return None
-    builds, functions = follower.reached_by_target(draft)
-    stops = follower.surely_traced(draft, functions)
+    builds = follower.reached_by_target(draft)
+    stops = follower.surely_traced(draft, target)
     lacking = True
     for name in sorted(builds):
         for gate_found in raising.get(name, ()):
