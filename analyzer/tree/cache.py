@@ -40,17 +40,31 @@ def default_folder() -> Path:
 
 
 @cache
+def _program() -> tuple[tuple[str, bytes], ...]:
+    """The program's own files and tables, with their content's hashes, as they are when it is first asked.
+
+    That is before anything is computed: what is edited meanwhile must not vouch for what the old code found.
+    """
+    program = Path(__file__).resolve().parent.parent
+    found = []
+    for prefix, folder, pattern in (("", program, "**/*.py"), ("queries/", data.folder("queries"), "**/*")):
+        for path in sorted(path for path in folder.glob(pattern) if path.is_file()):
+            content = hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
+            found.append((prefix + path.relative_to(folder).as_posix(), content))
+    return tuple(found)
+
+
+@cache
 def fingerprint(code: tuple[str, ...] = ()) -> bytes:
     """A hash of the program's own code and knowledge: facts computed by another state of it are not used.
 
     ``code``: the folders and files of the program that count; without any, all of them.
     """
     digest = hashlib.blake2b(f"{FORMAT} {__version__}".encode(), digest_size=16)
-    program = Path(__file__).resolve().parent.parent
-    patterns = [(program, pattern) for part in code for pattern in (part, f"{part}/**/*.py")]
-    for folder, pattern in (*(patterns or [(program, "**/*.py")]), (data.folder("queries"), "**/*")):
-        for path in sorted(path for path in folder.glob(pattern) if path.is_file()):
-            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, content in _program():
+        counts = not code or any(name == part or name.startswith(f"{part}/") for part in code)
+        if counts or name.startswith("queries/"):
+            digest.update(name.encode() + b"\0" + content)
     return digest.digest()
 
 
@@ -64,6 +78,7 @@ class Cache:
     def __init__(self, folder: Path | None = None, limit: int = LIMIT) -> None:
         self._file = (folder or default_folder()) / f"facts-{FORMAT}.sqlite"
         self._limit = limit
+        _program()
         self._connection = self._open()
 
     def _open(self) -> sqlite3.Connection | None:
