@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from analyzer.python import demands, lists, sides
 from analyzer.python.decisions import Merged, place_key, site_key, sort
 from analyzer.python.findings import Findings, Seen, Static
 from analyzer.python.observe import Key
+from analyzer.python.polarity import negated
 from analyzer.python.sides import NOTHING, Side
 from analyzer.python.values import Site, Truth
 
@@ -155,12 +157,25 @@ def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) 
     shape = item.static.shape
     if raising[True] != raising[False]:
         return raising[True] is False
-    positive = not shape.negative
+    positive = not _negative(item, question)
     outcomes = [item.answers[arch].outcome for arch in question.references if arch in item.answers]
     if any(_takes(outcome, positive) for outcome in outcomes):
         return positive
     empty = shape.other.empty if positive else shape.then.empty
     return positive if empty or not outcomes else not positive
+
+
+def _negative(item: Merged, question: Question) -> bool:
+    """Whether a condition names architectures by what they are not; of its parts those count that ask."""
+    place = (*item.place[0][:3], "bool"), None
+    values: dict[str, set[str]] = {}
+    for findings in question.found.values():
+        answer = findings.answers.get(place)
+        for code, value in answer.parts if answer is not None else ():
+            values.setdefault(code, set()).add(value)
+    asking = [code for code, found in values.items() if len(found) > 1]
+    senses = {negated(ast.parse(code, mode="eval").body) for code in asking}
+    return senses.pop() if len(senses) == 1 else item.static.shape.negative
 
 
 # Verdicts.

@@ -97,3 +97,11 @@ class Cuda(Base):
     @classmethod
     def capability(cls):
         return torch.cuda.get_device_capability()
+
+
+def chunked_default(options):
+    major = torch.cuda.get_device_capability()[0]
+    # gate: runtime excluded silent | admit 9.* 10.*
+    if options.backend is not None or options.deterministic or options.paged or major not in (9, 10):
+        return None
+    return "chunked"
