@@ -166,7 +166,12 @@ def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) 
 
 
 def _negative(item: Merged, question: Question) -> bool:
-    """Whether a condition names architectures by what they are not; of its parts those count that ask."""
+    """Whether a condition names architectures by what they are not.
+
+    Where any of several reasons is enough to pass over something, those count that ask the device.
+    """
+    if item.static.conjunction:
+        return item.static.shape.negative
     place = (*item.place[0][:3], "bool"), None
     values: dict[str, set[str]] = {}
     for findings in question.found.values():

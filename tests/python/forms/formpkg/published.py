@@ -105,3 +105,9 @@ def chunked_default(options):
     if options.backend is not None or options.deterministic or options.paged or major not in (9, 10):
         return None
     return "chunked"
+
+
+def overlap(options):
+    # gate: runtime excluded silent | admit 7.5 8.* 9.* 11.*
+    if options.deep and torch.cuda.get_device_capability()[0] not in (10, 12):
+        options.overlap()
