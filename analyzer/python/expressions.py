@@ -113,7 +113,7 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     if isinstance(data, Class):
         found_in = find_in_class(m, data, name)
         if found_in is not None:
-            return _replaced(m, data, name, found_in, value) or bind_class(m, found_in, value)
+            return _replaced(m, data, name, found_in) or bind_class(m, found_in, value)
         if name in ("__name__", "__qualname__"):
             return Value(data.qualname.rpartition(".")[2])
         if name == "__members__" and is_enum(m, data):
@@ -277,17 +277,13 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
     raise Raised("AttributeError", f"{data.of.qualname!r} object has no attribute {name!r}", site)
 
 
-def _replaced(m: Machine, of: Class, name: str, found: Value, value: Value) -> Value | None:
+def _replaced(m: Machine, of: Class, name: str, found: Value) -> Value | None:
     """What a class that is only derived from makes of a name: that of the classes that derive from it."""
     inner = found.data.function.data if isinstance(found.data, Accessor) else found.data
     if not isinstance(inner, Function) or not _abstract(m, inner):
         return None
     made = [bind_class(m, other, Value(derived)) for derived, other in _overrides(m, of, name)]
-    return (
-        join(made)
-        if made
-        else Value(Free(f"what a class that derives from it makes of {name}"), value.source)
-    )
+    return join(made) if made else None
 
 
 def _abstract(m: Machine, function: Function) -> bool:

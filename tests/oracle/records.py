@@ -82,6 +82,9 @@ class Silent:
     def called(self, *_: Any) -> None:
         return None
 
+    def imported(self, *_: Any) -> None:
+        return None
+
     def bound(self, *_: Any) -> None:
         return None
 
