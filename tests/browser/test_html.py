@@ -235,6 +235,7 @@ def test_all_ways_of_an_entry_are_drawn_in_one_picture(open_page: Open, folder: 
 def test_steps_of_a_way_show_code(open_page: Open, story: Path) -> None:
     page = open_page(story, f"#{path_anchor('path option fused')}")
     page.click(".card[open] [data-steps] summary")
+    page.wait_for_selector(".card[open] [data-steps] li")
     steps = page.query_selector_all(".card[open] [data-steps] li")
     assert len(steps) == 12
     assert all(step.query_selector(".snip .hit") for step in steps)
