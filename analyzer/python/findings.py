@@ -228,8 +228,10 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
         outcome = next(iter(outcomes))
     elif decision.kind in ("filter", "match") and Truth.TRUE in outcomes:
         outcome = Truth.TRUE
-    elif Truth.UNKNOWN in outcomes:
-        outcome = Truth.UNKNOWN
+    elif Truth.UNKNOWN in outcomes and Truth.FREE not in outcomes:
+        outcome = (
+            Truth.UNKNOWN
+        )  # else it was also met with all arguments free, which says that it may be either
     else:
         outcome = Truth.FREE
     direct = False
@@ -259,7 +261,7 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
         frozenset(through),
         because(decision.sources, texts.line),
         decision.why,
-        outcomes == {Truth.FREE},
+        Truth.FREE in outcomes <= {Truth.FREE, Truth.UNKNOWN},
         tuple(decision.parts.items()),
         message,
     )
