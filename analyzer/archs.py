@@ -34,6 +34,11 @@ class Arch:
         """``"12.0"``."""
         return f"{self.major}.{self.minor}"
 
+    @property
+    def richest(self) -> Spelling:
+        """The spelling with which the compiler knows all that the GPU has: ``a``, where there is one."""
+        return Spelling(self.number, "a" if "a" in self.suffixes else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Spelling:

@@ -461,7 +461,7 @@ def _named(
     """
     known = named.by_name([file.path for file in tree.of("cuda")])
     parsed = cache(partial(_parsed, tree))  # many gates are met in one file
-    richest = {arch.name: Spelling(arch.number, "a" if arch.suffixes else "") for arch in archs.profiles()}
+    richest = {arch.name: arch.richest for arch in archs.profiles()}
     macros: dict[str, dict[str, str]] = {arch: {} for arch in names}
     hypothetical = []
     for draft in drafts:

@@ -10,7 +10,6 @@ from operator import or_
 from typing import Any
 
 from analyzer import archs, data
-from analyzer.archs import Spelling
 from analyzer.cuda import instructions
 from analyzer.cuda.activity import FileActivity, Unit
 from analyzer.cuda.program import Symbol
@@ -143,7 +142,7 @@ def needs(
     """
     start, end = span
     chosen = not in_library(file)
-    richest = _richest(target)
+    richest = archs.find(target).richest
     for instruction, required in instructions.needs(text, code, start, end):
         line = code.count("\n", 0, instruction.at) + 1
         opcode = instruction.opcode
@@ -163,12 +162,6 @@ def needs(
         for row in _atom(use.name):
             if _means(row, use, code, start, end):
                 yield _named(row, use, file, code.count("\n", 0, use.at) + 1, target)
-
-
-@cache
-def _richest(arch: str) -> Spelling:
-    found = archs.find(arch)
-    return Spelling(found.number, "a" if "a" in found.suffixes else "")
 
 
 def _only(need: instructions.Need) -> str:

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from analyzer import archs
-from analyzer.archs import Spelling
 from analyzer.cuda.flags import flag_names
 from analyzer.cuda.units import BuildUnits
 
@@ -39,7 +38,7 @@ def _package(path: str) -> str:
 
 def _together(builds: Sequence[BuildUnits], sources: Sequence[str]) -> BuildUnits:
     folders = Counter(folder for build in builds for folder in dict.fromkeys(build.include_dirs))
-    spelling = {arch.name: Spelling(arch.number, "a" if arch.suffixes else "") for arch in archs.profiles()}
+    spelling = {arch.name: arch.richest for arch in archs.profiles()}
     return BuildUnits(
         name="",
         sources=tuple(sources),

@@ -179,7 +179,7 @@ def plan(
             number = archs.find(arch).number
             own = list(commands[arch].spellings) if arch in commands else []
             written[arch] = tuple(str(s) for s in own)
-            fitting = [s for s in own if s.number == number] or [usual.get(arch, _default(arch))]
+            fitting = [s for s in own if s.number == number] or [usual.get(arch, archs.find(arch).richest)]
             spelling[arch] = fitting[0]
         build = Build(
             name=first.name,
@@ -216,11 +216,6 @@ def _distinct(plans: list[BuildPlan]) -> tuple[BuildPlan, ...]:
         )
         for plan in plans
     )
-
-
-def _default(arch: str) -> Spelling:
-    profile = archs.find(arch)
-    return Spelling(profile.number, "a" if "a" in profile.suffixes else "")
 
 
 def _usual_spellings(seen: Mapping[str, Mapping[str, BuildSeen]]) -> dict[str, Spelling]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.archs import Spelling
 from analyzer.cuda import instructions, toolkit
 from analyzer.cuda.followed import Followed
 from analyzer.cuda.needs import features, in_library
@@ -172,7 +171,7 @@ def test_features_agree_with_the_table_of_instructions(name: str) -> None:
     (instruction,) = inline(code, code.replace(row["opcode"], " " * len(row["opcode"])), 0, len(code))
     required = instructions.requirement(instruction)
     for arch in archs.profiles():
-        spelling = Spelling(arch.number, "a" if arch.suffixes else "")
+        spelling = arch.richest
         assert (required.lacking(spelling) is None) == (arch.name in features()[name].archs), arch.name
 
 

@@ -18,7 +18,7 @@ from analyzer.cuda.units import BuildUnits, CudaResult, ExportReach, analyse
 from analyzer.model import Place
 
 PLAIN = {name: Spelling(archs.find(name).number) for name in archs.names()}
-SPECIFIC = {arch.name: Spelling(arch.number, "a" if arch.suffixes else "") for arch in archs.profiles()}
+SPECIFIC = {arch.name: arch.richest for arch in archs.profiles()}
 
 KERNELS = """
     #pragma once
