@@ -9,14 +9,14 @@ from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 
 from analyzer import archs, data
-from analyzer.archs import Spelling
+from analyzer.archs import Arch, Spelling
 from analyzer.cuda.ptx import HOLE, Instruction
 from analyzer.cuda.ptx import instructions as inline
 
 #: How the marks of operands read.
 _OPERANDS = {"#n": "with a number as the last operand"}
 
-__all__ = ["HOLE", "Need", "Requirement", "may_hold", "needs", "requirement", "targets"]
+__all__ = ["HOLE", "Need", "Requirement", "may_have", "may_hold", "needs", "requirement", "targets"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,15 @@ def may_hold(code: str) -> bool:
 def requirement(instruction: Instruction) -> Requirement:
     """What an instruction needs."""
     return _requirement(instruction.words, instruction.operands)
+
+
+def may_have(arch: Arch, name: str) -> bool:
+    """Whether an architecture may have an instruction, under any of its spellings; so if that is not known.
+
+    ``name``: with its modifiers, such as ``tcgen05.mma.cta_group::1.kind::f16``.
+    """
+    known = _requirement(tuple(name.split(".")), ())
+    return any(known.admits(Spelling(arch.number, suffix)) is not False for suffix in ("", *arch.suffixes))
 
 
 @lru_cache(maxsize=8192)

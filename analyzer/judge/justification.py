@@ -18,10 +18,8 @@ from typing import Literal
 import networkx as nx
 
 from analyzer import archs, data
-from analyzer.archs import Spelling
 from analyzer.cuda.followed import Followed
-from analyzer.cuda.instructions import requirement
-from analyzer.cuda.ptx import Instruction
+from analyzer.cuda.instructions import may_have
 from analyzer.cuda.units import ExportReach
 from analyzer.graph.flow import FEW, Flow, Way
 from analyzer.jit.builds import BuildPlan
@@ -133,9 +131,7 @@ class Follower:
 
     def _instruction(self, gate: Gate) -> Justification:
         """Hardware, if the instruction assembles for the target under no name that compilers have for it."""
-        chip = archs.find(self.target)
-        known = requirement(Instruction(gate.code, tuple(gate.code.split(".")), (), 0))
-        if any(known.admits(Spelling(chip.number, suffix)) is not False for suffix in ("", *chip.suffixes)):
+        if may_have(archs.find(self.target), gate.code):
             what = f"some spelling of {self.target} may have it"
             return Justification("unknown", (Step(gate.file, gate.line, what), *gate.because))
         return Justification("hardware", gate.because)

@@ -7,9 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from analyzer import archs, data
-from analyzer.archs import Spelling
-from analyzer.cuda.instructions import requirement
-from analyzer.cuda.ptx import Instruction
+from analyzer.cuda.instructions import may_have
 from analyzer.model import Step
 from analyzer.python.values import Site
 
@@ -24,7 +22,7 @@ def lacking(calls: Iterable[tuple[str, Site]], target: str) -> list[Step]:
     steps: dict[str, Step] = {}
     for callee, site in calls:
         instruction = _instruction(callee)
-        if instruction is not None and callee not in steps and not _has(target, instruction):
+        if instruction is not None and callee not in steps and not may_have(archs.find(target), instruction):
             name = ".".join(instruction.split(".")[:2])
             what = f"calls {callee}: {name}, which {target} does not have"
             steps[callee] = Step(site.file, site.line, what)
@@ -38,10 +36,3 @@ def _instruction(callee: str) -> str | None:
             found: str = row["instruction"]
             return found
     return None
-
-
-@lru_cache(maxsize=64)
-def _has(target: str, instruction: str) -> bool:
-    chip = archs.find(target)
-    known = requirement(Instruction(instruction, tuple(instruction.split(".")), (), 0))
-    return any(known.admits(Spelling(chip.number, suffix)) is not False for suffix in ("", *chip.suffixes))
