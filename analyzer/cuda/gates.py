@@ -10,7 +10,7 @@ import msgspec
 
 from analyzer.archs import find
 from analyzer.cuda.guards import Draft
-from analyzer.identity import digest, identity
+from analyzer.identity import Numbering, digest
 from analyzer.model import BuildVerdict, Effect, Gate, Place, Verdict
 
 Mark = tuple[str, int]
@@ -70,16 +70,13 @@ def gates(
     groups: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
     for place in sorted(seen, key=lambda place: (place.deciding.file, place.deciding.line)):
         groups[_group(place)].append(place)
-    counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
+    numbering = Numbering()
     dispatches = _dispatches(groups.values())
     found: list[GuardGate] = []
     ids: dict[Mark, str] = {}
     for group in groups.values():
         gate = _gate(group, archs, target, references)
-        alike = (gate.layer, gate.file, gate.scope, gate.code)
-        order = counts[alike]
-        counts[alike] += 1
-        name = identity(*alike, order)
+        name, order = numbering.next(gate.layer, gate.file, gate.scope, gate.code)
         dispatch = dispatches.get((gate.file, group[0].deciding.group)) if len(group) == 1 else None
         gate = msgspec.structs.replace(gate, id=name, order=order, dispatch=dispatch)
         builds = dict.fromkeys(build for place in group for build, _, _ in place.masks if build)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from analyzer import archs
 from analyzer.cuda import budgets, requests
 from analyzer.cuda.budgets import Budget
 from analyzer.cuda.requests import Request
-from analyzer.identity import identity
+from analyzer.identity import Numbering
 from analyzer.model import Effect, Gate, Step, Verdict
 
 #: What a failed request returns. Source: CUDA Runtime API, ``cudaFuncSetAttribute``.
@@ -49,16 +48,14 @@ def gates(
 ) -> tuple[RequestGate, ...]:
     """The gates among requests by file: those that not all architectures can serve."""
     made: list[RequestGate] = []
-    counts: dict[tuple[str, str, str], int] = defaultdict(int)
+    numbering = Numbering()
     for file in sorted(found):
         for request in found[file]:
             verdict = {name: _verdict(request, name, target) for name in names}
             if len(set(verdict.values())) == 1:
                 continue
             gate = _gate(file, request, verdict, target, references)
-            group = (file, gate.scope, gate.code)
-            order, counts[group] = counts[group], counts[group] + 1
-            name = identity("resource", file, gate.scope, gate.code, order)
+            name, order = numbering.next("resource", file, gate.scope, gate.code)
             gate = msgspec.structs.replace(gate, id=name, order=order)
             made.append(RequestGate(gate, file, request.function, isinstance(request, Request)))
     return tuple(made)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from analyzer import data
-from analyzer.identity import identity
+from analyzer.identity import Numbering
 from analyzer.model import Gate
 from analyzer.python import lists
 from analyzer.python.lists import ArchList
@@ -77,10 +77,9 @@ def _gates(
         ArchList(Site(path, one.line, one.end_line, 1), one.name, ";".join(one.items), "", one.scope)
         for one in found
     ]
-    counts: dict[tuple[str, str], int] = {}
+    numbering = Numbering()
     for gate, _, _ in lists.gates(dict.fromkeys(names, listed), target, references):
-        order = counts[gate.scope, gate.code] = counts.get((gate.scope, gate.code), -1) + 1
-        name = identity("env", path, gate.scope, gate.code, order)
+        name, order = numbering.next("env", path, gate.scope, gate.code)
         yield msgspec.structs.replace(gate, id=name, order=order)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer import archs
-from analyzer.identity import identity
+from analyzer.identity import Numbering
 from analyzer.jit.commands import parse
 from analyzer.model import Effect, Gate, Step, Verdict
 from analyzer.python.trials import AUTO, Compiled, Trial
@@ -47,7 +47,7 @@ def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Seque
                 own = trial.choice in ("", AUTO)
                 loaded.setdefault(_place(build), {}).setdefault(arch, []).append((build, own))
     found: dict[tuple[str, int, int, str], Gate] = {}
-    counts: dict[tuple[str, str, str], int] = {}
+    numbering = Numbering()
     for place, by_arch in sorted(loaded.items()):
         verdict: dict[str, Verdict] = {
             arch: "admit" if any(fits(build, arch) for build, _ in builds) else "reject"
@@ -63,11 +63,10 @@ def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Seque
         asked = any(own for _, own in by_arch.get(target, ()))
         lost = verdict.get(target) == "reject" and any(verdict.get(arch) == "admit" for arch in references)
         effect: Effect = "no_image" if lost and asked else "none"
-        group = (build.site.file, build.scope, build.code)
-        order = counts[group] = counts.get(group, -1) + 1
+        name, order = numbering.next("jit", build.site.file, build.scope, build.code)
         made = ", ".join(dict.fromkeys(str(s) for s in parse(build.flags).spellings))
         gate = Gate(
-            id=identity("jit", build.site.file, build.scope, build.code, order),
+            id=name,
             layer="jit",
             file=build.site.file,
             line=build.site.line,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from analyzer import archs
-from analyzer.identity import digest, identity
+from analyzer.identity import Numbering, digest
 from analyzer.model import Effect, Gate, Layer, Part, Step, Unresolved, Verdict
 from analyzer.model import Place as ModelPlace
 from analyzer.python import demands, lists, sides
@@ -522,13 +522,10 @@ def _order(gate: Gate) -> tuple[str, int, int, str, str]:
 
 def _numbered(drafts: list[PythonGate]) -> tuple[PythonGate, ...]:
     drafts = sorted(drafts, key=lambda draft: _order(draft.gate))
-    counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
+    numbering = Numbering()
     numbered: list[PythonGate] = []
     for draft in drafts:
         gate = draft.gate
-        group = (gate.layer, gate.file, gate.scope, gate.code)
-        order = counts[group]
-        counts[group] += 1
-        name = identity(gate.layer, gate.file, gate.scope, gate.code, order)
+        name, order = numbering.next(gate.layer, gate.file, gate.scope, gate.code)
         numbered.append(replace(draft, gate=msgspec.structs.replace(gate, id=name, order=order)))
     return tuple(numbered)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from analyzer import data
-from analyzer.identity import identity
+from analyzer.identity import Numbering
 from analyzer.model import Effect, Gate, Justification, Step, Verdict
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.sides import announcing
@@ -73,14 +73,12 @@ def gates(
     known = [name for name in names if name in devices()]
     made = []
     for file, lookups in sorted(_lookups(index, words).items()):
-        counts: dict[tuple[str, str], int] = {}
+        numbering = Numbering()
         for lookup in lookups:
             held = _held(lookup, known, plain)
             if not any(held.values()) or all(held.values()):
                 continue
-            code = ast.unparse(lookup.asks)
-            order = counts[lookup.scope, code] = counts.get((lookup.scope, code), -1) + 1
-            made.append(_gate(file, lookup, code, order, held, target, references))
+            made.append(_gate(file, lookup, numbering, held, target, references))
     return tuple(made)
 
 
@@ -114,8 +112,7 @@ def _spaced(text: str) -> str:
 def _gate(
     file: str,
     lookup: Lookup,
-    code: str,
-    order: int,
+    numbering: Numbering,
     held: Mapping[str, int],
     target: str,
     references: Sequence[str],
@@ -126,9 +123,10 @@ def _gate(
     there = ", ".join(f"{count} for {arch}" for arch, count in held.items() if count and arch != target)
     own = held.get(target) or "none"
     what = f"names a file by the GPU's product: the tree holds {own} for products of {target}, {there}"
-    node = lookup.asks
+    node, code = lookup.asks, ast.unparse(lookup.asks)
+    name, order = numbering.next("runtime", file, lookup.scope, code)
     return Gate(
-        id=identity("runtime", file, lookup.scope, code, order),
+        id=name,
         layer="runtime",
         file=file,
         line=node.lineno,
