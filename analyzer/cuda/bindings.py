@@ -11,7 +11,7 @@ from typing import Any
 from analyzer import data
 from analyzer.cuda.functions import Definition, Invocation, outline, split_arguments
 from analyzer.cuda.program import ReadFile, outlined, substitute
-from analyzer.cuda.source import ActiveText, Macro, read
+from analyzer.cuda.source import ActiveText, Macro, closing, read
 
 Macros = Mapping[str, Sequence[tuple[str, Macro]]]
 """The macros of a unit by name, each with its file (``Program.macros``)."""
@@ -87,24 +87,13 @@ def _from_block(path: str, text: ActiveText, block: Definition) -> Iterator[Expo
     owner = arguments[module] if module is not None and module < len(arguments) else None
     for match in _methods().finditer(text.code, start, end):
         row = _rows("method")[match[1]]
-        call = text.text[match.end() : _closing(text.code, match.end(), end)]
+        call = text.text[match.end() : closing(text.code, match.end(), end)]
         parts = tuple(split_arguments(call))
         name = _STRING.match(parts[row["name"]]) if len(parts) > 1 else None
         if name is not None:
             function = plain_function(parts[row["function"]])
             line = text.source.line(match.start())
             yield Export(name[1].split("(")[0].strip(), function, path, line, owner)
-
-
-def _closing(code: str, at: int, end: int) -> int:
-    """The offset of the parenthesis that closes the one before ``at``."""
-    depth = 1
-    while at < end:
-        depth += {"(": 1, ")": -1}.get(code[at], 0)
-        if depth == 0:
-            return at
-        at += 1
-    return end
 
 
 def _is_block(name: str, macros: Macros, depth: int) -> bool:

@@ -19,7 +19,7 @@ from analyzer.cuda.expansion import Unknown
 from analyzer.cuda.functions import Definition
 from analyzer.cuda.guards import Bits, Draft
 from analyzer.cuda.program import Reader
-from analyzer.cuda.source import Source, shown
+from analyzer.cuda.source import Source, closing, shown
 from analyzer.model import Effect, Step
 
 _TEST = re.compile(r"\bif\s+constexpr\s*(?=\()")
@@ -153,30 +153,26 @@ def _macros(activity: FileActivity) -> Iterator[tuple[int, Macro]]:
 
 def _tests(code: str) -> Iterator[_Test]:
     for match in _TEST.finditer(code):
-        end = _closed(code, match.end(), "(", ")")
+        end = _past(code, match.end())
         taken = _statement(code, end)
         rest = re.compile(r"\s*else\b").match(code, taken[1])
         other = _statement(code, rest.end()) if rest is not None else (taken[1], taken[1])
         yield _Test((match.end() + 1, end - 1), taken, other)
 
 
-def _closed(code: str, at: int, opening: str, closing: str) -> int:
+def _past(code: str, at: int) -> int:
     """The offset after the bracket that closes the one at an offset."""
-    depth = 0
-    for match in re.compile(f"[{re.escape(opening + closing)}]").finditer(code, at):
-        depth += 1 if match[0] == opening else -1
-        if depth == 0:
-            return match.end()
-    return len(code)
+    return min(closing(code, at + 1, opening=code[at]) + 1, len(code))
 
 
 def _statement(code: str, at: int) -> tuple[int, int]:
     """The offsets of the statement that begins at or after an offset."""
     start = at + len(code[at:]) - len(code[at:].lstrip())
     if code.startswith("{", start):
-        return start, _closed(code, start, "{", "}")
-    if re.compile(r"if\b").match(code, start):
-        end = _statement(code, _closed(code, code.find("(", start), "(", ")"))[1]
+        return start, _past(code, start)
+    opened = code.find("(", start)
+    if opened >= 0 and re.compile(r"if\b").match(code, start):
+        end = _statement(code, _past(code, opened))[1]
         rest = re.compile(r"\s*else\b").match(code, end)
         return start, _statement(code, rest.end())[1] if rest is not None else end
     end = code.find(";", start)

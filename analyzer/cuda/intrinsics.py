@@ -9,6 +9,7 @@ from typing import Any
 
 from analyzer import data
 from analyzer.cuda import ptx
+from analyzer.cuda.source import closing
 from analyzer.cuda.uses import Use, uses
 
 #: Kinds whose loss breaks an ordering (a lost trigger costs only overlap, but is a lost synchronisation too).
@@ -55,7 +56,7 @@ def sites(
             spelled = "::".join((*use.qualifiers, use.name)) if use.role == "name" else row["name"]
             found.append(Site(_intrinsic(row["name"]), spelled, use.at))
     for block in ptx.ASM.finditer(code, start, end) if code.find("asm", start, end) >= 0 else ():
-        for match in _STRING.finditer(text, block.end(), ptx.closing(code, block.end())):
+        for match in _STRING.finditer(text, block.end(), closing(code, block.end())):
             inside = 1 if match[1] is not None else 3
             for opcode in _opcodes().finditer(match[inside]):
                 row = _asm_rows()[opcode[1]]

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from analyzer.cuda.source import closing
+
 #: What stands in an instruction for text that only a macro knows.
 HOLE = "\0"
 
 ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile|inline)\b\s*)*\(")
-_PARENS = re.compile(r"[()]")
 # The pieces of an asm statement's arguments ([dcl.asm] with GCC's extension, which nvcc follows: template,
 # outputs, inputs, clobbers, parted by colons).
 _PIECE = re.compile(
@@ -70,16 +71,6 @@ def instructions(text: str, code: str, start: int, end: int) -> Iterator[Instruc
     for statement in ASM.finditer(code, start, end):
         found = template(text, statement.end(), closing(code, statement.end()))
         yield from parse(found)
-
-
-def closing(code: str, at: int) -> int:
-    """The offset of the parenthesis that closes the one before ``at``."""
-    depth = 1
-    for match in _PARENS.finditer(code, at):
-        depth += 1 if match[0] == "(" else -1
-        if depth == 0:
-            return match.start()
-    return len(code)
 
 
 def template(text: str, start: int, end: int) -> Template:

@@ -18,7 +18,7 @@ from typing import Any
 from analyzer import data
 from analyzer.cuda import tokens
 from analyzer.cuda.functions import Definition, outline, split_arguments
-from analyzer.cuda.source import Source, read
+from analyzer.cuda.source import Source, closing, read
 
 #: Names that are followed through one another at most.
 _DEEPEST = 12
@@ -91,21 +91,12 @@ def _asked(body: str) -> Iterator[tuple[int, str]]:
     """Offset of each request in a function's body, and the expression of its bytes."""
     for match in re.finditer(rf"\b({'|'.join(map(re.escape, _calls()))})\s*\(", body):
         row = _calls()[match.group(1)]
-        end = _closing(body, match.end() - 1)
+        end = closing(body, match.end())
         arguments = [part.strip() for part in split_arguments(body[match.end() : end])]
         # Counted from the attribute: template arguments of the kernel before it have commas of their own.
         names = [argument.rpartition("::")[2] for argument in arguments]
         if row["attribute"] in names[:-1]:
             yield match.start(), arguments[names.index(row["attribute"]) + 1]
-
-
-def _closing(text: str, opening: int) -> int:
-    depth = 0
-    for match in re.compile(r"[()]").finditer(text, opening):
-        depth += 1 if match.group() == "(" else -1
-        if depth == 0:
-            return match.start()
-    return len(text)
 
 
 class Reader:

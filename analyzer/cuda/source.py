@@ -214,6 +214,23 @@ def read(data: bytes) -> Source:
     return Source(raw, "".join(text), "".join(code))
 
 
+_BRACKETS = {"(": re.compile(r"[()]"), "{": re.compile(r"[{}]")}
+
+
+def closing(code: str, at: int, end: int | None = None, opening: str = "(") -> int:
+    """The offset of the bracket that closes the ``opening`` one before ``at``; of the end, if none does.
+
+    ``code`` is C++ with the contents of strings and comments blanked.
+    """
+    end = len(code) if end is None else end
+    depth = 1
+    for match in _BRACKETS[opening].finditer(code, at, end):
+        depth += 1 if match[0] == opening else -1
+        if depth == 0:
+            return match.start()
+    return end
+
+
 def shown(text: str) -> str:
     """A piece of source text as a reader sees it: decoded as UTF-8, white space joined."""
     return " ".join(text.encode("latin-1").decode("utf-8", "replace").split())
