@@ -185,6 +185,7 @@ def _scan(
         if library.path not in passed_by
     }
     extracts: dict[str, Extract] = {arch: item.extract for arch, item in told.items()}  # type: ignore[misc]
+    apis = {arch: item.apis for arch, item in extracts.items()}
     python = gates.gates(found, options.target, options.references)
     paths = {file.path for file in tree.files}
     plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
@@ -229,7 +230,7 @@ def _scan(
             options.target,
             options.references,
             beyond,
-            {arch: item.apis for arch, item in extracts.items()},
+            apis,
         )
         drafts, guards = judge(
             follower.gates,
@@ -238,7 +239,6 @@ def _scan(
             cache(partial(_lines, tree)),
         )
     with profile.stage("matrix"):
-        apis = {arch: item.apis for arch, item in extracts.items()}
         built = {plan.build.function: plan.build.name for plan in plans}
         shown = images(apis, options.target, options.references)
         table = matrix.Judge(
@@ -253,10 +253,11 @@ def _scan(
             cache(partial(_loads_images, tree)),
             options.target,
         )
-        cells = table.cells(apis, {arch: item.options for arch, item in extracts.items()})
+        rows = matrix.rows(apis)
+        cells = table.cells(rows, matrix.rows({arch: item.options for arch, item in extracts.items()}))
         unfit = {gate.id: judged(_placed(gate)) for gate in shown.gates.values()}
         known = {draft.gate.id: draft.gate for draft in drafts} | guards | unfit
-        wrong = contradicted(table.runs(apis, options.target), known, options.target)
+        wrong = contradicted(table.runs(rows, options.target), known, options.target)
         drafts = [replace(draft, gate=wrong.get(draft.gate.id, draft.gate)) for draft in drafts]
     with profile.stage("paths"):
         linked = link(

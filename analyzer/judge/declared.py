@@ -62,11 +62,8 @@ def _contradicted(gate: Gate, held: list[Run], gates: Mapping[str, Gate], target
         for found in stopping:
             kind = found.justification.kind if found.justification is not None else "unknown"
             hardware = hardware and kind == "hardware"
-            steps[
-                Step(
-                    found.file, found.line, f"{of} does not run on {target}: {found.effect.replace('_', ' ')}"
-                )
-            ] = None
+            what = f"{of} does not run on {target}: {found.effect.replace('_', ' ')}"
+            steps.setdefault(Step(found.file, found.line, what))
     judgement = Justification("hardware" if hardware else "unknown", tuple(steps)[: 2 * KEPT])
     wrong = msgspec.structs.replace(gate, effect="wrongly_admitted", silent=False, justification=judgement)
     return judged(wrong)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from analyzer import data
@@ -116,33 +116,29 @@ class Judge:
                     self.by_key[key].append(gate)
         self.exports = {(reach.build, reach.name): reach for reach in self.reaches}
 
-    def cells(
-        self, apis: Mapping[str, Iterable[Trial]], options: Mapping[str, Iterable[Trial]]
-    ) -> tuple[Cell, ...]:
-        """One cell for each row of trials that an architecture has a part in, in order of area and name.
+    def cells(self, apis: Iterable[Row], options: Iterable[Row]) -> tuple[Cell, ...]:
+        """One cell for each row that an architecture has a part in, in order of area and name.
 
-        ``apis`` and ``options``: the trials of public functions and classes, and of server options.
+        ``apis`` and ``options``: the rows of public functions and classes, and of server options.
         """
-        found = [self._api(row) for row in _rows(apis) if self._tells(row)]
-        chosen = [self._option(row) for row in _rows(options)]
+        found = [self._api(row) for row in apis if self._tells(row)]
+        chosen = [self._option(row) for row in options]
         telling = {cell.api for cell in chosen if set(cell.status.values()) & {"unsupported", "degraded"}}
         found += [cell for cell in chosen if cell.api in telling]
         order = [area.name for area in areas()]
         return tuple(sorted(found, key=lambda cell: (order.index(cell.area), cell.api)))
 
-    def runs(self, apis: Mapping[str, Iterable[Trial]], arch: str) -> Iterator[Run]:
+    def runs(self, apis: Iterable[Row], arch: str) -> Iterator[Run]:
         """How public functions and classes fare on an architecture, and the declarations that let them in."""
-        for row in _rows(apis):
+        for row in apis:
             trial = row.trials.get(arch)
             if trial is None or not self._tells(row):
                 continue
-            cell = self._api(row)
-            declared = {
+            judged, _ = self._at(row, trial, arch, self._judged)
+            declared = frozenset(
                 gate.id for asked, _ in trial.decided for gate in self._gates(asked) if gate.layer == "api"
-            }
-            yield Run(
-                cell.api, row.choice, frozenset(declared), cell.status[arch], cell.reasons.get(arch, ())
             )
+            yield Run(self.names[row.entry][0], row.choice, declared, judged.status, tuple(judged.gates))
 
     def _tells(self, row: Row) -> bool:
         """Whether a choice is one (it does not fail everywhere at once), with device code behind it."""
@@ -173,11 +169,10 @@ class Judge:
             if trial is None:
                 status[arch], unknown[arch] = "unknown", "it was not run for this architecture"
                 continue
-            stops = [stop for stop in trial.stops if stop.method not in row.common and _counts(stop)]
-            judged = judge(row, trial, stops, arch)
+            judged, stops = self._at(row, trial, arch, judge)
             status[arch] = judged.status
             if judged.gates:
-                reasons[arch] = tuple(sorted(dict.fromkeys(judged.gates), key=self._met))
+                reasons[arch] = tuple(judged.gates)
             if judged.status == "unknown":
                 unknown[arch] = judged.why
             if stops and stops[0].message:
@@ -196,6 +191,12 @@ class Judge:
             message=message,
             why=unknown,
         )
+
+    def _at(self, row: Row, trial: Trial, arch: str, judge: Judgement) -> tuple[Judged, list[Stop]]:
+        """The judgement for one architecture, its gates in the order of meeting, and where it stops."""
+        stops = [stop for stop in trial.stops if stop.method not in row.common and _counts(stop)]
+        judged = judge(row, trial, stops, arch)
+        return replace(judged, gates=sorted(dict.fromkeys(judged.gates), key=self._met)), stops
 
     def _met(self, gate: str) -> tuple[bool, int]:
         return self.order.get(gate, (False, len(LAYERS)))
@@ -382,7 +383,7 @@ def _verdict(gate: Gate, build: str, arch: str) -> str:
     return own.get(arch, "unknown")
 
 
-def _rows(trials: Mapping[str, Iterable[Trial]]) -> list[Row]:
+def rows(trials: Mapping[str, Iterable[Trial]]) -> list[Row]:
     """The trials of all architectures side by side, in the order in which choices are offered."""
     found: dict[tuple[str, str], dict[str, Trial]] = {}
     for arch, told in trials.items():

@@ -258,6 +258,6 @@ def test_who_is_let_in_wrongly_is_not_served(
     trial = Trial(
         "kit.run", "kit.run", choice, site, (), False, (((place, None), Truth.TRUE),), (("m", "run"),), (), ()
     )
-    (found,) = judge.cells({arch: [trial] for arch in gate.verdict}, {})
+    (found,) = judge.cells(matrix.rows({arch: [trial] for arch in gate.verdict}), ())
     assert found.status == {"sm_100": "supported", "sm_120": status}
     assert found.reasons == ({"sm_120": (gate.id,)} if status == "unsupported" else {})
