@@ -134,7 +134,8 @@ def _run(
 
 
 def _union(left: Names, right: Names) -> Names:
-    return left[0] | right[0], left[1] | right[1], left[2] | right[2], left[3] | right[3]
+    answers, attributes, builders, callers = (one | other for one, other in zip(left, right, strict=True))
+    return answers, attributes, builders, callers
 
 
 class _Workers:
@@ -157,11 +158,19 @@ class _Workers:
         """Each task with what the function gives for it, as they finish."""
         if self.pool is None:
             for task in tasks:
-                yield task, run(*task)
+                yield task, _freeing(run, *task)
             return
-        pending = {self.pool.submit(run, *task): task for task in tasks}
+        pending = {self.pool.submit(_freeing, run, *task): task for task in tasks}
         for finished in as_completed(pending):
             yield pending[finished], finished.result()
+
+
+def _freeing(run: Callable[..., Any], *task: Any) -> Any:
+    """What a task gives; what it leaves in cycles is freed, what stays is passed over from then on."""
+    found = run(*task)
+    gc.collect()
+    gc.freeze()
+    return found
 
 
 def _new(arch: str) -> tuple[Survey, Interest]:
@@ -176,11 +185,7 @@ def _explore(arch: str) -> tuple[Names, frozenset[Defined], frozenset[Defined]]:
     work, interest = _new(arch)
     survey.run(work, interest, upward=False)
     telling, cut = survey.telling(work), survey.cut(work)
-    _dissolve(work)
-    found = _names(interest), telling, cut
-    del work, interest
-    _collect()
-    return found
+    return _names(interest), telling, cut
 
 
 def _seconds(work: Survey) -> dict[str, float]:
@@ -210,31 +215,4 @@ def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Surve
         survey.run_only(work, interest, chosen)
     told = Told(findings.collect(work, arch), _TASK[0].extract(work), _seconds(work))
     telling = survey.telling(work) if chosen is None else frozenset()
-    _dissolve(work)
-    found = Surveyed(told, _names(interest), telling)
-    del work, interest
-    _collect()
-    return found
-
-
-def _collect() -> None:
-    """Free what a survey leaves in cycles; what is left then stays until the report, and is passed over."""
-    gc.collect()
-    gc.freeze()
-
-
-def _dissolve(work: Survey) -> None:
-    """Cut the cycles of scopes, functions and classes, so that they are freed without a collector."""
-    machine = work.machine
-    for functions in machine.defined.values():
-        for function in functions.values():
-            if function.owner is not None:
-                function.owner.attributes.clear()
-            scope = function.scope
-            while scope is not None:
-                scope.names.clear()
-                scope = scope.parent
-    for state in machine.modules.values():
-        state.names.clear()
-    machine.results.clear()
-    machine.symbolic.clear()
+    return Surveyed(told, _names(interest), telling)
