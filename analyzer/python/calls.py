@@ -486,7 +486,7 @@ def make_function(m: Machine, node: FunctionNode, frame: Frame, name: str) -> Va
             defaults[parameter.arg] = m.evaluate(kw_default, frame)
     scope = None if frame.is_module else frame.scope
     owner = None
-    if frame.owner is not None and frame.function is None:
+    if frame.in_class:
         owner, scope = frame.owner, frame.scope.parent
     elif frame.owner is not None:
         owner = frame.owner if isinstance(node, ast.Lambda) else None
@@ -711,14 +711,10 @@ def symbolic_instance(m: Machine, of: Class) -> Value:
             run(m, init.data, frame)
         except (Raised, m.budget):
             pass
-    stored = m.index.attribute_stores
     for name, attribute in built.attributes.items():
         data = attribute.data
         if attribute.tainted:
-            once = stored(name) <= 1
-            instance.attributes[name] = (
-                attribute if once else join([attribute, Value(Free("may be set again"))])
-            )
+            instance.attributes[name] = attribute
         elif isinstance(data, (List, Set, Dict)) and carries(attribute):
             instance.attributes[name] = Value(_opened(data), attribute.source)
             m.recorder.stored(name)

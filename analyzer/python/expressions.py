@@ -320,14 +320,11 @@ def _overrides(m: Machine, of: Class, name: str) -> list[tuple[Class, Value]]:
     found: list[tuple[Class, Value]] = []
     for value in state.names.values() if state is not None else ():
         derived = value.data
-        if (
-            isinstance(derived, Class)
-            and derived is not of
-            and any(each is of for each in linear(m, derived))
-        ):
-            other = find_in_class(m, derived, name)
-            if other is not None and other is not find_in_class(m, of, name):
-                found.append((derived, other))
+        if not isinstance(derived, Class) or derived is of or of not in linear(m, derived):
+            continue
+        other = find_in_class(m, derived, name)
+        if other is not None and other is not find_in_class(m, of, name):
+            found.append((derived, other))
     return found
 
 

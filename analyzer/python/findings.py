@@ -229,10 +229,8 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
     elif decision.kind in ("filter", "match") and Truth.TRUE in outcomes:
         outcome = Truth.TRUE
     elif Truth.UNKNOWN in outcomes and Truth.FREE not in outcomes:
-        outcome = (
-            Truth.UNKNOWN
-        )  # else it was also met with all arguments free, which says that it may be either
-    else:
+        outcome = Truth.UNKNOWN
+    else:  # of what one call left undecided, a run on free arguments says that it may be either
         outcome = Truth.FREE
     direct = False
     through: set[Key] = set()

@@ -59,7 +59,7 @@ def _named(item: object) -> bool:
 def _numbers() -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
     """Compute capabilities as one number and majors; as pairs."""
     known = archs.profiles()
-    numbers = {arch.major * 10 + arch.minor for arch in known} | {arch.major for arch in known}
+    numbers = {arch.number for arch in known} | {arch.major for arch in known}
     return frozenset(numbers), frozenset((arch.major, arch.minor) for arch in known)
 
 

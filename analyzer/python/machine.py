@@ -86,6 +86,11 @@ class Frame:
         """The file that the code stands in."""
         return self.module.source.file
 
+    @property
+    def in_class(self) -> bool:
+        """Whether it is the body of a class that runs."""
+        return self.owner is not None and self.function is None
+
     def written(self, node: ast.AST) -> Written:
         """An expression or statement of this frame, for a note that outlives it."""
         return Written(node, self.module.source, self.qualname, self.function is not None)

@@ -95,8 +95,6 @@ class ModuleIndex:
         self.folders: set[str] = set()
         self.files = frozenset(files)
         self.read = read
-        self.count_stores: Callable[[], dict[str, int]] = dict
-        self._stores: dict[str, int] | None = None
         self._paths: set[str] = set()
         self.compiled: set[str] = set()
         """Dotted names of modules that are shared libraries: they import, nothing is known of them."""
@@ -159,12 +157,6 @@ class ModuleIndex:
         if path not in self.files:
             return None
         return self.read(path).decode("utf-8", "replace")
-
-    def attribute_stores(self, name: str) -> int:
-        """How many places of the tree assign an attribute of that name (an upper bound)."""
-        if self._stores is None:
-            self._stores = self.count_stores()
-        return self._stores.get(name, 0)
 
     @cached_property
     def item_stores(self) -> frozenset[str]:

@@ -145,23 +145,29 @@ class Observer:
         """Record whom a call leads to."""
         caller = name_of(frame)
         site = frame.site(node)
-        if isinstance(callee.data, External) and callee.data.path in (alternative(), tuner()):
-            self._tuned(m, frame, node, callee.data.path, args)
+        if isinstance(callee.data, External):
+            self._called_outside(m, frame, node, callee.data.path, args)
         under = self._under(m)
-        outside = callee.data.path if isinstance(callee.data, External) else ""
-        if m.forks == 0 and m.roots and outside.partition(".")[0] in contracts.tracing():
-            self.surely.setdefault(m.roots[-1], {})[outside, site] = None
         for kind, name, place in _targets(m, callee):
             if place is not None:
                 self.functions.setdefault(name, place)
             self.calls[Call(caller, name, kind, site, under, frame.given)] = None
         for file in _loaded(callee, args):
             self.calls[Call(caller, file, "loads", site, under, frame.given)] = None
-        if isinstance(callee.data, External) and callee.data.path in contracts.traced():
-            self.telling.update(m.roots)
         if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
             self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
         self.functions.setdefault(caller, Site(frame.file, _line(frame), _line(frame), 1))
+
+    def _called_outside(
+        self, m: Machine, frame: Frame, node: ast.Call, callee: str, args: list[Value]
+    ) -> None:
+        """Record what a call of a function outside the tree tells of kernels."""
+        if callee in (alternative(), tuner()):
+            self._tuned(m, frame, node, callee, args)
+        if m.forks == 0 and m.roots and callee.partition(".")[0] in contracts.tracing():
+            self.surely.setdefault(m.roots[-1], {})[callee, frame.site(node)] = None
+        if callee in contracts.traced():
+            self.telling.update(m.roots)
 
     def imported(self, m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
         """Record an import that hangs on a decision, of what is not in the tree."""

@@ -69,7 +69,7 @@ def _assign(m: Machine, node: ast.Assign, frame: Frame) -> None:
     if isinstance(value.data, Partial) and value.data.bound is None:
         value.data.bound = frame.site(node)
     value = _written(value, node, frame)
-    if value.tainted and not frame.is_module and not (frame.owner is not None and frame.function is None):
+    if value.tainted and not frame.is_module and not frame.in_class:
         m.recorder.bound(m, frame, node, value)
     for target in node.targets:
         stores.assign(m, target, value, frame)
@@ -83,11 +83,10 @@ def _written(value: Value, node: ast.Assign | ast.AnnAssign, frame: Frame) -> Va
     data = value.data
     if value.source is not None or not isinstance(data, (tuple, List, Set)):
         return value
-    in_class = frame.owner is not None and frame.function is None
-    if not in_class and not lists.names_architectures(data):
+    if not frame.in_class and not lists.names_architectures(data):
         return value
     site = frame.site(node)
-    what = "" if in_class else NAMED
+    what = "" if frame.in_class else NAMED
     return Value(data, Provenance(Origin.ARGUMENT, (), site, what, key=site, written=frame.written(node)))
 
 

@@ -189,16 +189,14 @@ class Interest:
         source = self.index.find(self.modules[file])
         assert source is not None
         data = source.data
-        found: list[int] = []
-        line, position = 1, 0
-        for match in pattern.finditer(data):
-            if match["name"] is None and self._strange(file, data, match.start()):
-                continue
-            line += data.count(b"\n", position, match.start())
-            position = match.start()
-            if not found or found[-1] != line:
-                found.append(line)
-        return found
+        return _lines_at(
+            data,
+            (
+                match.start()
+                for match in pattern.finditer(data)
+                if match["name"] is not None or not self._strange(file, data, match.start())
+            ),
+        )
 
     def _strange(self, file: str, data: bytes, start: int) -> bool:
         """Whether the attribute that begins here is one of a module outside the tree."""
@@ -209,6 +207,18 @@ class Interest:
             names = self.index.bound_outside(self.modules[file])
             self.strange[file] = frozenset(name.encode() for name in names)
         return before[1] in self.strange[file]
+
+
+def _lines_at(data: bytes, offsets: Iterable[int]) -> list[int]:
+    """The lines (from 1) of ascending offsets, each once."""
+    found: list[int] = []
+    line, position = 1, 0
+    for offset in offsets:
+        line += data.count(b"\n", position, offset)
+        position = offset
+        if not found or found[-1] != line:
+            found.append(line)
+    return found
 
 
 _NAME_DOT = re.compile(rb"(?<![.\w])(\w+)\.\Z")
@@ -328,9 +338,8 @@ def _compiles(m: Machine, function: Function) -> bool:
         return False
     lines: list[int] | None = source.__dict__.get("compiling")
     if lines is None:
-        data = source.data
-        lines = [data.count(b"\n", 0, found.start()) + 1 for found in _compilers().finditer(data)]
-        source.__dict__["compiling"] = lines
+        offsets = (found.start() for found in _compilers().finditer(source.data))
+        lines = source.__dict__["compiling"] = _lines_at(source.data, offsets)
     return bool(lines) and _holds_any(function, lines)
 
 
