@@ -17,11 +17,11 @@ def test_a_stage_is_measured_on_the_clock_and_by_processor() -> None:
     with profile.stage("sleeps"):
         time.sleep(0.05)
     with profile.stage("works"):
-        until = time.process_time() + 0.05
+        until = time.process_time() + 0.06  # processor time is told in hundredths
         while time.process_time() < until:
             pass
     assert profile.stages["sleeps"].wall >= 0.05
-    assert profile.stages["works"].processor > 0.039  # a difference of two readings, rounded
+    assert profile.stages["works"].processor >= 0.04
     assert profile.stages["sleeps"].processor < profile.stages["sleeps"].wall
 
 
