@@ -28,10 +28,11 @@ class BuildClass:
 def builds() -> dict[str, BuildClass]:
     """Build classes by dotted path."""
     return {
-        row["class"]: BuildClass(
-            row["class"], row["name"], row["sources"], row["flags"], row["commands"], frozenset(row["loads"])
+        path: BuildClass(
+            path, row["name"], row["sources"], row["flags"], row["commands"], frozenset(row["loads"])
         )
         for row in data.table("contracts").get("build", [])
+        for path in row["classes"]
     }
 
 
@@ -74,7 +75,7 @@ def build_words() -> frozenset[str]:
     """The last names of what makes builds: where they occur, builds may be made."""
     found: set[str] = set()
     for row in data.table("contracts").get("build", []):
-        found.add(row["class"].rpartition(".")[2])
+        found.update(path.rpartition(".")[2] for path in row["classes"])
         found.update(maker.rpartition(".")[2] for maker in row["makers"])
     return frozenset(found)
 
