@@ -85,8 +85,10 @@ def run(
     _INTEREST[:] = [Interest(task.index, task.words, task.natives)]
     sys.setrecursionlimit(max(RECURSION, sys.getrecursionlimit()))
     collecting = gc.isenabled()
-    gc.unfreeze()
     gc.disable()  # nearly all that is made lives until the end of a survey
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()  # what every process starts from is not looked at again: it stays one copy for all of them
     try:
         with _Workers(min(jobs, len(names))) as workers:
             return _run(workers, target, references, names, progress)
