@@ -9,7 +9,7 @@ import re
 from tree_sitter import Node, Parser, Tree
 
 from analyzer.python.lowering.nodes import LANGUAGE, Broken, Source, Span, at
-from analyzer.python.lowering.statements import block, broken
+from analyzer.python.lowering.statements import block, broken, suite_at
 
 __all__ = ["Broken", "ParsedFile", "parse"]
 
@@ -18,6 +18,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: The parser is handed this many bytes at a time, and the whole text this many times at most.
 _CHUNK = 4096
 _REREADS = 64
+
+#: Texts of so many bytes in all have their syntax trees kept, which are twenty times as large; of others the
+#: tree is made anew when it is asked for.
+_KEPT = 8_000_000
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
@@ -31,7 +35,7 @@ class ParsedFile:
     """
 
     def __init__(self, data: bytes, tree: Tree | None, notes: tuple[tuple[int, str], ...]) -> None:
-        self._tree = tree
+        self._read = tree is not None
         self._notes = notes
         self._source = Source(data, tree is not None and tree.root_node.has_error)
         self._module: ast.Module | None = None
@@ -47,8 +51,8 @@ class ParsedFile:
         """The whole file, with empty bodies for functions."""
         if self._module is None:
             body: list[ast.stmt] = []
-            if self._tree is not None:
-                root = self._tree.root_node
+            if self._read:
+                root = self._root
                 body = block(self._source, root)
                 if not body and root.has_error:
                     broken(body, at(root), "cannot be parsed")
@@ -63,10 +67,16 @@ class ParsedFile:
 
         The list is also put into ``node.body``; asking twice gives the same list.
         """
-        suite = self._source.pending.pop(node, None)
-        if suite is not None:
-            node.body = block(self._source, suite)
+        start = self._source.pending.pop(node, None)
+        if start is not None:
+            node.body = suite_at(self._source, self._root, start)
         return node.body
+
+    @property
+    def _root(self) -> Node:
+        tree = _TREES.of(self.data)
+        assert tree is not None, "the same text was parsed before"
+        return tree.root_node
 
     def complete(self) -> ast.Module:
         """The module with every function body filled in."""
@@ -82,8 +92,8 @@ class ParsedFile:
         """Where the text could not be parsed: line (from 1) and what stands there, in order of lines."""
         if self._errors is None:
             found: list[tuple[int, str]] = []
-            if self._tree is not None and self._source.damaged:
-                found = _errors(self._source.data, self._tree.root_node)
+            if self._read and self._source.damaged:
+                found = _errors(self._source.data, self._root)
             self._errors = tuple(sorted({*self._notes, *found}))
         return self._errors
 
@@ -91,7 +101,7 @@ class ParsedFile:
 def parse(data: bytes) -> ParsedFile:
     """Parse the bytes of a Python file. Never raises for what the bytes hold: see ``ParsedFile.errors``."""
     text, notes = _normalise(data)
-    tree = _tree(text)
+    tree = _TREES.of(text)
     if tree is None:
         notes = (*notes, (1, "takes too long to parse"))
     return ParsedFile(text, tree, notes)
@@ -115,6 +125,31 @@ def _tree(data: bytes) -> Tree | None:
 
     tree = Parser(LANGUAGE).parse(read)
     return tree if allowed > 0 else None
+
+
+class _Trees:
+    """The syntax trees that were asked for last, by text."""
+
+    def __init__(self) -> None:
+        self._trees: dict[bytes, Tree | None] = {}
+        self._size = 0
+
+    def of(self, data: bytes) -> Tree | None:
+        """The tree of a text, kept or made; nothing if it takes too long to parse."""
+        if data in self._trees:
+            tree = self._trees.pop(data)
+        else:
+            tree = _tree(data)
+            self._size += len(data)
+        self._trees[data] = tree
+        while self._size > _KEPT and len(self._trees) > 1:
+            oldest = next(iter(self._trees))
+            del self._trees[oldest]
+            self._size -= len(oldest)
+        return tree
+
+
+_TREES = _Trees()
 
 
 def _errors(data: bytes, root: Node) -> list[tuple[int, str]]:

@@ -52,7 +52,8 @@ class Source:
         self.data = data
         self.damaged = damaged
         self.depth = 0
-        self.pending: dict[ast.AST, Node] = {}
+        self.pending: dict[ast.AST, int] = {}
+        """A function to the byte at which its definition starts."""
 
     def text(self, node: Node) -> str:
         """The source text of a node."""

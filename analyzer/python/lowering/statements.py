@@ -499,8 +499,17 @@ def _function(source: Source, node: Node) -> ast.FunctionDef | ast.AsyncFunction
     given = parameters(source, child(node, _PARAMETERS))
     returns = None if returns_node is None else expression(source, returns_node)
     result = make(name, given, [], [], returns, None, **_until(node))
-    source.pending[result] = suite
+    source.pending[result] = node.start_byte
     return result
+
+
+def suite_at(source: Source, root: Node, offset: int) -> list[ast.stmt]:
+    """The statements of the function whose definition starts at a byte of the text."""
+    keyword = root.descendant_for_byte_range(offset, offset + 1)
+    assert keyword is not None
+    definition = keyword.parent
+    assert definition is not None
+    return block(source, child(definition, _BODY))
 
 
 def _class(source: Source, node: Node) -> ast.ClassDef:
