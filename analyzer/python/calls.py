@@ -651,7 +651,7 @@ def instantiate(
 def _member_by_value(m: Machine, of: Class, args: list[Value]) -> Value:
     for name, value in of.attributes.items():
         inner = value.data
-        if name.startswith("_") or not isinstance(inner, Instance) or not args:
+        if name.startswith("_") or not isinstance(inner, Instance) or not args or inner.of is not of:
             continue
         if expressions._equal(m, inner.attributes["value"], args[0]):
             return value

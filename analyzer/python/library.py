@@ -233,7 +233,8 @@ def text_of(m: Machine, value: Value) -> str | None:
 
     data = value.data
     if isinstance(data, Instance) and expressions.is_enum(m, data.of):
-        return f"{data.of.node.name}.{data.attributes['name'].data}"
+        name = data.attributes.get("name")  # that of any member is not known
+        return f"{data.of.node.name}.{name.data}" if name is not None and isinstance(name.data, str) else None
     if isinstance(data, (External,)) and "()" not in data.path:
         return data.path
     return None

@@ -284,3 +284,22 @@ def test_a_local_name_for_an_answer_is_a_predicate() -> None:
         "sm_100": {"p.a.run.supports": "true", "p.a.run.mixed": "free"},
         "sm_120": {"p.a.run.supports": "false", "p.a.run.mixed": "false"},
     }
+
+
+def test_a_method_of_an_enumeration_runs_for_any_member() -> None:
+    files = {
+        "kit.py": """from enum import Enum
+import torch
+
+class Kind(Enum):
+    OLD = "old"
+    NEW = "new"
+
+    def check(self):
+        if torch.cuda.get_device_capability()[0] == 12:
+            raise RuntimeError(f"{self} is not for this device")
+        return f"{self}"
+"""
+    }
+    (gate,) = gates_of(files)
+    assert (gate.line, gate.effect) == (9, "raises")
