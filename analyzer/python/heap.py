@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analyzer.python.values import (
+    Choice,
     Class,
     Dict,
     Free,
@@ -229,9 +230,17 @@ def loosen(heap: Heap, container: Container) -> None:
     heap.change(container)
     if isinstance(container, Dict):
         for key, (known, value) in container.items.items():
+            if _open_already(value):
+                continue
             container.items[key] = (known, join([value, Value(Free("may be replaced"))]))
         container.maybe = frozenset(container.items)
     container.open = True
+
+
+def _open_already(value: Value) -> bool:
+    """Whether a value may be one of which nothing is known."""
+    options = value.data.options if isinstance(value.data, Choice) else (value,)
+    return any(isinstance(option.data, Free) for option in options)
 
 
 def table(owner: Table) -> dict[str, Value]:
@@ -342,6 +351,9 @@ def _met_keyed(owner: Dict | Set, states: list[Content]) -> Content:
     items = {}
     for key in keys:
         pairs = [state.items[key] for state in states if key in state.items]
+        if all([pair is pairs[0] for pair in pairs]):  # noqa: C419
+            items[key] = pairs[0]
+            continue
         items[key] = (pairs[0][0], join_states([value for _, value in pairs]))
     return Content(items, is_open or bool(maybe), frozenset(maybe))
 

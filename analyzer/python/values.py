@@ -508,15 +508,21 @@ def join(values: list[Value]) -> Value:
 
     More of them are kept apart where each is something to call: a table of ways to go.
     """
+    first = values[0] if values else None
+    if first is not None and all([value is first for value in values]):  # noqa: C419
+        return first
     options: list[Value] = []
+    met: set[int] = set()
     unknown: Value | None = None
     for value in values:
         parts = value.data.options if isinstance(value.data, Choice) else (value,)
         for part in parts:
             if isinstance(part.data, Unknown):
                 unknown = part
-            elif len(options) <= _WAYS and not any(same(part, known) for known in options):
-                options.append(part)  # of more than that nothing is kept
+            elif len(options) <= _WAYS and id(part.data) not in met:
+                met.add(id(part.data))
+                if not any([same(part, known) for known in options]):  # noqa: C419
+                    options.append(part)  # of more than that nothing is kept
     source = combine(*(value.source for value in values))
     if unknown is not None:
         return Value(unknown.data, source)
