@@ -74,9 +74,9 @@ def run(
 ) -> dict[str, Told]:
     """Survey all architectures.
 
-    First the target and a reference are explored for the names that lead to device answers. Then the
-    references are surveyed, from which the call graph is drawn; at last all others, in the functions alone
-    that told something.
+    First the target and the references are explored for the names that lead to device answers and to builds:
+    each alone may miss some. Then the references are surveyed, from which the call graph is drawn; at last
+    all others, in the functions alone that told something.
 
     ``names`` are the architectures in the order of the result; with one job everything runs in this process;
     ``progress`` is told how many surveys are done, and of how many.
@@ -104,13 +104,13 @@ def _run(
     names: Sequence[str],
     progress: Callable[[int, int], None],
 ) -> dict[str, Told]:
-    first = list(dict.fromkeys([target, *references[-1:]]))
-    total = len(first) + len(names)
+    total = 1 + len(references) + len(names)
     steps = itertools.count(1)
     known: Names = (frozenset(), frozenset(), frozenset(), frozenset())
     chosen: frozenset[Defined] = frozenset()
     unfinished: frozenset[Defined] = frozenset()
-    for (arch,), (found, telling, cut) in workers.each(_explore, [(arch,) for arch in first]):
+    first = [(target, False), *((arch, True) for arch in references)]
+    for (arch, _), (found, telling, cut) in workers.each(_explore, first):
         known, chosen = _union(known, found), chosen | telling
         unfinished |= cut if arch == target else frozenset()
         progress(next(steps), total)
@@ -182,10 +182,13 @@ def _new(arch: str) -> tuple[Survey, Interest]:
     return Survey(machine, observer), _INTEREST[0].fresh()
 
 
-def _explore(arch: str) -> tuple[Names, frozenset[Defined], frozenset[Defined]]:
-    """The names that lead to answers and builds, the functions that told something, and those given up."""
+def _explore(arch: str, upward: bool) -> tuple[Names, frozenset[Defined], frozenset[Defined]]:
+    """The names that lead to answers and builds, the functions that told something, and those given up.
+
+    ``upward``: those of callers of what makes builds, too.
+    """
     work, interest = _new(arch)
-    survey.run(work, interest, upward=False)
+    survey.run(work, interest, upward)
     telling, cut = survey.telling(work), survey.cut(work)
     return _names(interest), telling, cut
 
