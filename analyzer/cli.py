@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from analyzer import __version__
+from analyzer import __version__, faults
 from analyzer.commands.cache import cache
 from analyzer.commands.check import check
 from analyzer.commands.diff import diff
@@ -95,10 +95,9 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if os.environ.get("SMGATE_TRACEBACK"):
+        if faults.fatal():
             raise
-        hint = "set SMGATE_TRACEBACK=1 and run again to see where"
-        return _fail(f"internal error: {type(error).__name__}: {error} ({hint})")
+        return _fail(f"{faults.told(error)} (set {faults.VARIABLE}=1 and run again to see the way to it)")
 
 
 def _fail(message: str) -> int:

@@ -13,6 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from analyzer import faults
+
+#: A fault of the analyzer must fail a test, not become a line of a report.
+os.environ[faults.VARIABLE] = "1"
+
 CACHE = Path(__file__).resolve().parent.parent / ".cache"
 DEMO_WHEELS = (("flashinfer-python", "0.6.3"), ("sglang", "0.5.8.post1"))
 

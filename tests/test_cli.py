@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from analyzer import archs, cli, model
+from analyzer import archs, cli, faults, model
 from analyzer import scan as pipeline
 from analyzer.tree import environment
 from analyzer.tree.errors import TreeError
@@ -194,8 +194,9 @@ def test_misuse_is_one_line(
 
 
 def test_errors_of_the_scan_are_one_line(
-    scans: Scans, root: Path, capsys: pytest.CaptureFixture[str]
+    scans: Scans, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv(faults.VARIABLE)
     scans.error = TreeError("no Python packages in\nhere")
     assert failure(capsys, "scan", root, "-q") == "smgate: no Python packages in here\n"
     scans.error = KeyboardInterrupt()

@@ -214,7 +214,7 @@ class Judge:
         if fatal or wrong:
             return Judged("unsupported", [*wrong, *guards])
         if trial.cut:
-            return Judged("unknown", (), "its run is too long to be followed to the end")
+            return Judged("unknown", (), f"its run {trial.cut}")
         for asked, outcome in trial.decided:
             if outcome is Truth.UNKNOWN and self._gates(asked):
                 file, line = asked[0][:2]
@@ -259,7 +259,7 @@ class Judge:
             if gate.verdict.get(arch) == "admit" and self.reads.get(gate.id, frozenset()) & about
         ]
         if trial.cut:
-            return Judged("unknown", passed, "what reads it is too long to be followed to the end")
+            return Judged("unknown", passed, f"what reads it {trial.cut}")
         if passed:
             return Judged("unknown", passed, "its gate lets it through; what lies behind was not followed")
         return Judged("unknown", (), "no gate asks for this choice; what lies behind it was not followed")

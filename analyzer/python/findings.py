@@ -107,7 +107,7 @@ class Findings:
     failed: dict[tuple[str, int], str] = field(default_factory=dict)
     """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
     cut: frozenset[str] = frozenset()
-    """Functions whose walk took too many steps: of what was not reached in them nothing is known."""
+    """Functions whose walk came to no end: of what was not reached in them nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +179,11 @@ def collect(survey: Survey, arch: str) -> Findings:
                     place_of or Site(state.source.file, 1, 1, 1),
                     shown_fully(value),
                 )
-    found.cut = frozenset(what for _, what in survey.spent)
+    found.cut = frozenset(what for _, what, _ in survey.unfinished)
     found.passed, found.failed = frozenset(m.passed), dict(m.failed)
     found.unresolved = (
         *((site, what, why) for (site, what), why in observer.errors.items()),
-        *((site, what, "the evaluation took too many steps") for site, what in survey.spent),
+        *survey.unfinished,
     )
     return found
 

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from analyzer import faults
 from analyzer.python import calls
 from analyzer.python.machine import STEPS, Budget, Frame, Machine
 from analyzer.python.observe import Decision, Observer
 from analyzer.python.survey import Survey
-from analyzer.python.trials import Asked, Stop, Trial, decided, exported, stop, texts
+from analyzer.python.trials import TOO_LONG, Asked, Stop, Trial, decided, exported, stop, texts
 from analyzer.python.values import (
     Class,
     Dict,
@@ -207,7 +208,7 @@ class _Part:
     decided: tuple[tuple[Asked, Truth], ...]
     exports: tuple[tuple[str, str], ...]
     became: tuple[str, ...]
-    cut: bool
+    cut: str
 
 
 def _try(
@@ -241,7 +242,7 @@ def _try(
             choice if isinstance(choice, str) else "",
             site,
             tuple(stop for part in parts for stop in part.stops),
-            any(part.cut for part in parts),
+            next((part.cut for part in parts if part.cut), ""),
             tuple(sorted({pair for part in parts for pair in part.decided}, key=repr)),
             tuple(sorted({pair for part in parts for pair in part.exports})),
             (),
@@ -270,7 +271,7 @@ def _part(survey: Survey, target: Function | Class, option: Option, choice: Choi
     m.steps = 0
     stops: tuple[Stop, ...] = ()
     after: list[Value] = []
-    cut = False
+    cut = ""
     with m.rooted(("", "")), m.aside():
         try:
             if isinstance(target, Function):
@@ -282,7 +283,11 @@ def _part(survey: Survey, target: Function | Class, option: Option, choice: Choi
             if walked is None or walked.raised is None:  # else it raises whatever is chosen
                 stops = (stop(m, target.dotted, error, 0),)
         except (Budget, RecursionError):
-            cut = True
+            cut = TOO_LONG
+        except Exception as error:  # it costs this trial, which is told, and not the report
+            if faults.fatal():
+                raise
+            cut = f"ended in an {faults.told(error)}"
     return _Part(stops, tuple(decided(observer)), exported(observer), tuple(texts(after)), cut)
 
 

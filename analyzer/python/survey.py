@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
+from analyzer import faults
 from analyzer.python import calls, contracts, device, flow, lists, tiles
 from analyzer.python.machine import STEPS, Budget, Frame, Machine
 from analyzer.python.modules import ModuleIndex
@@ -44,6 +45,8 @@ HOPS = 6
 BUILD_STEPS = 30_000
 HELPER_STEPS = 3_000
 
+TOO_LONG = "the evaluation took too many steps"
+
 Defined = tuple[str, str]
 """Module and qualified name of a function."""
 
@@ -64,7 +67,8 @@ class Survey:
     machine: Machine
     observer: Observer
     walked: dict[Defined, Walked] = field(default_factory=dict)
-    spent: list[tuple[Site, str]] = field(default_factory=list)
+    unfinished: list[tuple[Site, str, str]] = field(default_factory=list)
+    """What was given up, a module or a function, and why."""
     chosen: frozenset[Defined] | None = None
     """If set, the only functions that are walked."""
     checked: set[Defined] = field(default_factory=set)
@@ -279,7 +283,7 @@ def telling(survey: Survey) -> frozenset[Defined]:
 
 
 def cut(survey: Survey) -> frozenset[Defined]:
-    """The functions whose walk took too many steps."""
+    """The functions whose walk came to no end."""
     return frozenset(
         key for key, walked in survey.walked.items() if walked.value is None and walked.raised is None
     )
@@ -366,7 +370,7 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
     try:
         state = m.state(module)
     except Budget:
-        survey.spent.append((Site(file, 1, 1, 1), module))
+        survey.unfinished.append((Site(file, 1, 1, 1), module, TOO_LONG))
         return
     _note_names(state.names, interest)
     lines = {module: interest.lines(file)}
@@ -416,10 +420,12 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
             walked.value = calls.run(m, function, frame)
         except Raised as raised:
             walked.raised = raised.kept()
-        except Budget:
-            survey.spent.append((site, function.dotted))
-        except RecursionError:
-            survey.spent.append((site, function.dotted))
+        except (Budget, RecursionError):
+            survey.unfinished.append((site, function.dotted, TOO_LONG))
+        except Exception as error:  # it costs this function, which is told, and not the report
+            if faults.fatal():
+                raise
+            survey.unfinished.append((site, function.dotted, faults.told(error)))
     if function.name == "__init__" and function.owner is not None and _refuses(survey, function):
         survey.checked.add((key[0], function.owner.qualname))
     value = walked.value

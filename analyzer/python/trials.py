@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from analyzer import faults
 from analyzer.python import calls, contracts, expressions, library
 from analyzer.python.library import HOLE
 from analyzer.python.machine import STEPS, Budget, Machine
@@ -28,6 +29,8 @@ from analyzer.python.values import (
 )
 
 AUTO = "auto"
+#: What became of a run that was given up.
+TOO_LONG = "is too long to be followed to the end"
 #: Steps that a call is worth in a trial; what makes a build calls much.
 _STEPS = 3 * HELPER_STEPS
 
@@ -72,7 +75,8 @@ class Trial:
     ``stops``: where it surely raises; a class is tried method by method. ``decided``: decisions and arguments
     that were held against the device, with their outcomes. ``exports``: what of which build is called.
     ``compiled``: the builds that were loaded. ``chosen``: what an automatic choice
-    came to. ``definition``: the dotted name of the function or class that was run.
+    came to. ``cut``: why the run was not followed to its end, empty if it was. ``definition``: the dotted
+    name of the function or class that was run.
     """
 
     entry: str
@@ -80,7 +84,7 @@ class Trial:
     choice: str
     site: Site
     stops: tuple[Stop, ...]
-    cut: bool
+    cut: str
     decided: tuple[tuple[Asked, Truth], ...]
     exports: tuple[tuple[str, str], ...]
     compiled: tuple[Compiled, ...]
@@ -392,7 +396,7 @@ def _run(
     observer = Observer()
     m.recorder, m.results = observer, {}
     m.steps, m.may_raise, m.loaded, m.forks = 0, False, [], 0
-    cut = False
+    cut = ""
     chosen: list[Value] = []
     with m.rooted(("", "")), m.aside():
         try:
@@ -400,7 +404,11 @@ def _run(
         except Raised as error:
             stops.append(stop(m, "", error, 0))
         except (Budget, RecursionError):
-            cut = True
+            cut = TOO_LONG
+        except Exception as error:  # it costs this trial, which is told, and not the report
+            if faults.fatal():
+                raise
+            cut = f"ended in an {faults.told(error)}"
     return Trial(
         dotted,
         definition,

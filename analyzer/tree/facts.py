@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TypeVar
 
+from analyzer import faults
 from analyzer.model import Skipped
 from analyzer.tree.cache import Cache
 from analyzer.tree.files import File, Tree, UnreadableFileError, read
@@ -100,7 +101,7 @@ def _work(root: Path, paths: Sequence[str], function: Callable[[bytes], Fact]) -
         try:
             rows.append((path, _hash(data), function(data)))
         except Exception as error:  # one file must not end the scan: it is listed with what happened
-            rows.append((path, b"", Skipped(path, f"internal error: {type(error).__name__}: {error}")))
+            rows.append((path, b"", Skipped(path, faults.told(error))))
     return rows
 
 
