@@ -12,11 +12,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from analyzer import faults
 
 #: A fault of the analyzer must fail a test, not become a line of a report.
 os.environ[faults.VARIABLE] = "1"
+# How long one example takes says how busy the machine is.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
 
 CACHE = Path(__file__).resolve().parent.parent / ".cache"
 DEMO_WHEELS = (("flashinfer-python", "0.6.3"), ("sglang", "0.5.8.post1"))

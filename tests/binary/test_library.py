@@ -107,7 +107,7 @@ def test_a_section_that_points_outside(tmp_path: Path) -> None:
     ids=["shared", "archive", "cubin"],
 )
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 def test_hostile(tmp_path: Path, whole: bytes, data: st.DataObject) -> None:
     """Bytes changed anywhere, sizes that overflow, and an end that is missing."""
     changed = bytearray(whole)

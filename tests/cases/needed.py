@@ -1,7 +1,8 @@
 """Hold justifications against what later releases showed: did only the gate move, or did new code come?
 
-``python -m tests.cases.needed REPORT.json …``: of releases in which recorded gates are still closed. No
-gate that needed no new code may be called ``hardware``; of those that are decided, most must be ``liftable``.
+``python -m tests.cases.needed REPORT.json …``: of releases in which recorded gates are still closed, for
+sm_120 or sm_121. Each report is held against the changes that admitted its own target. No gate that needed
+no new code may be called ``hardware``; of those that are decided, most must be ``liftable``.
 """
 
 from __future__ import annotations
@@ -32,12 +33,14 @@ class Held:
 
 
 def held(report: Report, recorded: Sequence[dict[str, Any]]) -> Iterator[Held]:
-    """The recorded changes that admitted sm_120 or sm_121 in the release that a report is of."""
+    """The recorded changes that admitted the target of a report in the release that it is of."""
     versions = {one.package: one.version for one in report.inputs}
     for row in recorded:
         if "needed" not in row or row["source"] != "wheel" or row["line_before"] is None:
             continue
         if versions.get(row["package"]) != row["before"]:
+            continue
+        if report.target.arch.removeprefix("sm_") not in row["archs_changed"]:
             continue
         here = [
             gate

@@ -41,7 +41,6 @@ CUDA = (
 #: One example takes seconds: none is made smaller, the seed says enough.
 EDITS = settings(
     max_examples=4,
-    deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

@@ -61,7 +61,7 @@ def bounds() -> Iterator[None]:
         yield
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     headers=st.tuples(*(st.tuples(GUARDS, BODIES) for _ in NAMES)),
     units=st.lists(BODIES, min_size=2, max_size=5),

@@ -141,7 +141,6 @@ def survivors(folder: Path, arch: int) -> tuple[set[str], set[int]]:
 
 thorough = settings(
     max_examples=60,
-    deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each run of gcc makes shrinking dear
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,  # each example overwrites the files of the last

@@ -192,7 +192,6 @@ def ask(m: Machine, inputs: list[Value]) -> Value | Raised:
 
 SETTINGS = settings(
     max_examples=150,
-    deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
     print_blob=False,

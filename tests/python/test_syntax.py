@@ -493,7 +493,7 @@ def _compose(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.recursive(ATOMS, _compose, max_leaves=12))
 def test_generated_expressions(text: str) -> None:
     data = f"async def f():\n  x = {text}\n".encode("utf-8", "surrogatepass")
@@ -504,7 +504,7 @@ def test_generated_expressions(text: str) -> None:
     agree(data)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_damaged_texts_never_raise(data: st.DataObject) -> None:
     text = (COMPOUND + MATCH).encode()

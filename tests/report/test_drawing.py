@@ -71,7 +71,7 @@ def test_nothing_is_nothing() -> None:
 STEPS = [str(n) for n in range(12)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(STEPS)), max_size=40))
 def test_boxes_never_overlap_and_fit(edges: list[tuple[str, str]]) -> None:
     drawn = draw(STEPS, edges)

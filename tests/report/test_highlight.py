@@ -77,7 +77,7 @@ def test_hostile_lines_are_text() -> None:
             assert visible(text_of(line.html), keep="\t") == text_of(line.html)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=40), max_size=6))
 def test_any_text_survives(source: list[str]) -> None:
     for file in ("a.py", "a.cu", "a"):
