@@ -78,7 +78,6 @@ Progress = Callable[[str, int, int], None]
 _COMMON = ("tree", "archs.py", "data.py", "identity.py", "model.py")
 _PYTHON = Stage("python", ("python", "jit", "graph/entries.py", *_COMMON))
 _CUDA = Stage("cuda", ("cuda", *_COMMON))
-_NAMED = Stage("named", _CUDA.code)
 _REPORT = Stage("report")
 
 _TRUTH = frozenset(["true", "false"])
@@ -191,10 +190,11 @@ def _scan(
     plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
     wanted = _wanted(tree, plans, options, names)
     loose = uncompiled.beside(wanted, [file.path for file in tree.of("cuda") if not _in_tests(file.path)])
+    supposed = _supposed(tree, python.gates, wanted, options, names)
     cuda = stages.keep(
         _CUDA,
         ("cuda",),
-        (wanted, loose, names, options.target, options.references),
+        (wanted, loose, supposed, names, options.target, options.references),
         lambda: units.analyse(
             wanted,
             tree.read,
@@ -205,8 +205,12 @@ def _scan(
             options.jobs,
             lambda done, total: progress("CUDA", done, total),
             loose,
+            supposed,
         ),
     )
+    beyond: dict[str, list[units.ExportReach]] = {}
+    for export in cuda.supposed:
+        beyond.setdefault(export.build, []).append(export)
     requested = limits.gates(
         _requests(tree, cuda, store, options.jobs, progress), options.target, options.references, names
     )
@@ -218,7 +222,6 @@ def _scan(
     progress("Graph", 0, 1)
     with profile.stage("calls"):
         calls = flow(found, [options.target, *options.references], natives.without(passed_by))
-    beyond = _named(tree, stages, python.gates, wanted, options, names, paths)
     with profile.stage("followed"):
         follower = Follower(
             calls,
@@ -229,7 +232,7 @@ def _scan(
             cuda.guarded,
             options.target,
             options.references,
-            beyond,
+            {gate: tuple(run) for gate, run in beyond.items()},
             apis,
         )
         drafts, guards = judge(
@@ -447,48 +450,35 @@ def _wanted(
     return wanted
 
 
-def _named(
+def _supposed(
     tree: Tree,
-    stages: Stages,
     drafts: Sequence[gates.PythonGate],
     wanted: Sequence[units.BuildUnits],
     options: ScanOptions,
     names: Sequence[str],
-    paths: set[str],
-) -> dict[str, tuple[units.ExportReach, ...]]:
-    """What the sources can run that are named where a value is met which a gate withholds from the target.
+) -> list[units.BuildUnits]:
+    """Builds of the sources that are named where a value is met which a gate withholds from the target.
 
-    They are compiled with the include folders that most builds beside them have.
+    They bear the gate's id, and are compiled with the include folders that most builds beside them have.
     """
     known = named.by_name([file.path for file in tree.of("cuda")])
     parsed = cache(partial(_parsed, tree))  # many gates are met in one file
     richest = {arch.name: arch.richest for arch in archs.profiles()}
     macros: dict[str, dict[str, str]] = {arch: {} for arch in names}
-    hypothetical = []
+    found: list[units.BuildUnits] = []
     for draft in drafts:
         gate = draft.gate
         rejects = gate.verdict.get(options.target) == "reject" and gate.effect != "none"
-        found = named.sources(gate, parsed, known) if rejects else ()
-        if not found:
+        sources = named.sources(gate, parsed, known) if rejects else ()
+        if not sources:
             continue
-        top = found[0].partition("/")[0] + "/"
+        top = sources[0].partition("/")[0] + "/"
         beside = Counter(
             build.include_dirs for build in wanted if any(path.startswith(top) for path in build.sources)
         )
         folders = beside.most_common(1)[0][0] if beside else ()
-        hypothetical.append(units.BuildUnits(gate.id, found, folders, macros, richest, options.release))
-    told = stages.keep(
-        _NAMED,
-        ("cuda",),
-        (hypothetical, names, options.target, options.references),
-        lambda: units.analyse(
-            hypothetical, tree.read, paths.__contains__, names, options.target, options.references
-        ),
-    )
-    exports: dict[str, list[units.ExportReach]] = {}
-    for export in told.exports:
-        exports.setdefault(export.build, []).append(export)
-    return {gate: tuple(run) for gate, run in exports.items()}
+        found.append(units.BuildUnits(gate.id, sources, folders, macros, richest, options.release))
+    return found
 
 
 def _parsed(tree: Tree, file: str) -> ast.Module | None:

@@ -121,7 +121,7 @@ class CudaResult:
 
     ``files`` are the tree's files that each build's units include; ``directives`` the number of
     architecture-dependent ``#if`` and ``#elif`` lines of each file that was read; ``guarded``, by the id of a
-    gate, what the references compile under it.
+    gate, what the references compile under it; ``supposed``, what builds that do not exist could run.
     """
 
     guards: tuple[GuardGate, ...]
@@ -130,6 +130,7 @@ class CudaResult:
     directives: Mapping[str, int]
     unresolved: tuple[Unresolved, ...]
     guarded: Mapping[str, tuple[Followed, ...]] = field(default_factory=dict)
+    supposed: tuple[ExportReach, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,11 +438,12 @@ def analyse(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
     uncompiled: Sequence[BuildUnits] = (),
+    supposed: Sequence[BuildUnits] = (),
 ) -> CudaResult:
     """The guards of these builds, and what their exports can run.
 
     Args:
-        builds: their names are unique.
+        builds: their names, and those of ``supposed``, are unique.
         read: the bytes of a file of the tree, by path; raises ``OSError`` or ``UnreadableFileError`` where
             it cannot be read.
         exists: whether the tree has a file (no folder) at a path.
@@ -451,6 +453,7 @@ def analyse(
         jobs: how many processes.
         progress: told the number of builds done and of all builds.
         uncompiled: their sources are looked at as well, where no build includes them.
+        supposed: builds that do not exist; what they could run is told, and their guards are not.
 
     The result does not depend on ``jobs``.
     """
@@ -460,17 +463,19 @@ def analyse(
     gc.disable()  # nearly all that is made lives to the end
     try:
         analysis = Analysis(read, exists, settings)
-        for index, result in _results(builds, analysis, jobs):
+        every = [*builds, *supposed]
+        for index, result in _results(every, analysis, jobs):
             results[index] = result
             if progress is not None:
-                progress(len(results), len(builds))
+                progress(len(results), len(every))
         ordered = [results[index] for index in range(len(builds))]
+        beyond = [results[index] for index in range(len(builds), len(every))]
         compiled = frozenset(path for result in ordered for path in result.files)
         others = [analysis.uncompiled(build, compiled) for build in uncompiled]
     finally:
         if collecting:
             gc.enable()
-    return _result(ordered, others, settings)
+    return replace(_result(ordered, others, settings), supposed=_result(beyond, (), settings).exports)
 
 
 def _results(

@@ -322,10 +322,14 @@ def _met_lists(states: list[Content]) -> Content:
         rows = zip(*(state.items for state in states), strict=True)
         return Content([join(list(row)) for row in rows], any(state.open for state in states), frozenset())
     longest = max(states, key=lambda state: len(state.items)).items
-    seen = {_mark(item) for item in longest}
     extra: list[Value] = []
+    seen: set[Any] = set()
     for state in states:
-        for item in state.items:
+        items = state.items
+        if items == longest[: len(items)]:
+            continue  # the same objects from the start on: nothing was put in
+        seen = seen or {_mark(item) for item in longest}
+        for item in items:
             mark = _mark(item)
             if mark not in seen:
                 seen.add(mark)
@@ -334,8 +338,13 @@ def _met_lists(states: list[Content]) -> Content:
 
 
 def _mark(item: Value) -> Any:
-    """Equal for values that are surely the same: constants by value, objects by identity."""
+    """Equal for values that are surely the same: constants by value, objects by identity.
+
+    Of those of which nothing is known and that do not hang on the device, one is as good as another.
+    """
     data = item.data
+    if isinstance(data, Free) and not item.tainted:
+        return Free
     if is_constant(data) and not isinstance(data, slice):
         return type(data), data
     return id(data)
