@@ -99,16 +99,23 @@ class Provenance:
         self.site = site
         self.what = what
         self.key = key
-        self.door = kind is Origin.DOOR or any(p.door for p in parents)
-        self.option = kind is Origin.OPTION or any(p.option for p in parents)
-        self.direct = kind is Origin.DOOR or (kind is not Origin.CONTROL and any(p.direct for p in parents))
-        checks: tuple[Provenance, ...] = ()
-        if kind is Origin.CHECK:
-            checks = (key,)
+        door = direct = kind is Origin.DOOR
+        option = kind is Origin.OPTION
+        control = kind is Origin.CONTROL
+        behind: list[tuple[Provenance, ...]] = [(key,)] if kind is Origin.CHECK else []
         for parent in parents:
-            for check in parent.checks:
-                if check not in checks and not (kind is Origin.RETURN and check.key == key):
-                    checks += (check,)
+            door = door or parent.door
+            option = option or parent.option
+            direct = direct or (parent.direct and not control)
+            if parent.checks and not any(parent.checks is known for known in behind):
+                behind.append(parent.checks)
+        self.door, self.option, self.direct = door, option, direct
+        if kind is Origin.RETURN:
+            checks = tuple(dict.fromkeys(c for known in behind for c in known if c.key != key))
+        elif len(behind) > 1:
+            checks = tuple(dict.fromkeys(c for known in behind for c in known))
+        else:
+            checks = behind[0] if behind else ()
         self.checks = checks
 
     def walk(self, through_gates: bool = True) -> Iterator[Provenance]:
