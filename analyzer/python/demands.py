@@ -1,4 +1,4 @@
-"""Gates of layer ``resource``: tables of tile sizes that ask for more shared memory than the target has."""
+"""Gates of layer ``resource``: tables of tile sizes and launches that ask for too much shared memory."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 from analyzer import archs
 from analyzer.model import Effect, Gate, Step, Verdict
 from analyzer.python.findings import Findings
+from analyzer.python.launches import Launch
 from analyzer.python.tiles import Tiles
 from analyzer.python.values import Site
 
@@ -115,4 +116,58 @@ def _gate(tiles: Tiles, verdict: dict[str, Verdict], effect: Effect, target: str
         effect=effect,
         because=(Step(site.file, site.line, what),),
         message=MESSAGE.format(demand, profile.shared_per_block) if effect != "none" else None,
+    )
+
+
+def launched(
+    found: Mapping[str, Findings], target: str, references: Sequence[str]
+) -> list[tuple[Gate, str, str]]:
+    """The gates at what decides numbers with which the target asks for too much, each at the least of them.
+
+    A launch counts if a reference makes it with the same numbers, and has the memory for it.
+    """
+    made = []
+    limit = archs.find(target).shared_per_block
+    places: dict[Site, list[Launch]] = {}
+    for one in found[target].launches if target in found else ():
+        if one.demand > limit:
+            places.setdefault(one.decides, []).append(one)
+    for site in sorted(places, key=lambda site: (site.file, site.line, site.column)):
+        verdicts: dict[Launch, dict[str, Verdict]] = {
+            one: {
+                arch: "admit" if one.demand <= archs.find(arch).shared_per_block else "reject"
+                for arch, told in found.items()
+                if one in told.launches
+            }
+            for one in places[site]
+        }
+        lost = [one for one in places[site] if any(verdicts[one].get(arch) == "admit" for arch in references)]
+        if lost:
+            least = min(lost, key=lambda one: (one.demand, one.site.file, one.site.line, one.text))
+            verdict: dict[str, Verdict] = {arch: verdicts[least].get(arch, "reject") for arch in found}
+            made.append((_launch_gate(least, verdict, target), least.module, least.scope))
+    return made
+
+
+def _launch_gate(one: Launch, verdict: dict[str, Verdict], target: str) -> Gate:
+    limit = archs.find(target).shared_per_block
+    taken_for = f", where {one.given}" if one.given else ""
+    what = (
+        f"{one.kernel} is launched with {one.text}{taken_for}: at least {one.demand} bytes of shared memory "
+        f"for operands of 16 bits; {target} has {limit}"
+    )
+    place = one.decides
+    return Gate(
+        id="",
+        layer="resource",
+        file=place.file,
+        line=place.line,
+        end_line=place.end_line,
+        column=place.column,
+        scope=one.scope or "<module>",
+        code=one.text,
+        verdict=verdict,
+        effect="over_resource",
+        because=(Step(one.site.file, one.site.line, what),),
+        message=MESSAGE.format(one.demand, limit),
     )

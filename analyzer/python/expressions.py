@@ -63,6 +63,9 @@ def _name(m: Machine, node: ast.Name, frame: Frame) -> Value:
     value = lookup(m, node.id, frame)
     if value is None:
         return Value(Free(f"the name {node.id!r} is not bound here"))
+    if m.taken and isinstance(value.data, Free) and frame.function is not None:
+        number = m.taken.get((frame.function.node, node.id))
+        return value if number is None else Value(number, value.source)
     return value
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from analyzer.model import Step
 from analyzer.python import sides
+from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
 from analyzer.python.observe import Call, Decision, Key, shown
 from analyzer.python.sides import Shape
@@ -100,6 +101,7 @@ class Findings:
     expressions: dict[str, set[Key]] = field(default_factory=dict)
     unresolved: tuple[tuple[Site, str, str], ...] = ()
     tiles: tuple[Tiles, ...] = ()
+    launches: tuple[Launch, ...] = ()
     lists: tuple[ArchList, ...] = ()
     surely: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
     """Operations of kernel languages that a function, by its dotted name, calls on every way."""
@@ -152,6 +154,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.calls = tuple(observer.calls)
     found.functions = dict(observer.functions)
     found.tiles = tuple(observer.tiles)
+    found.launches = tuple(observer.launches)
     found.lists = tuple(observer.lists)
     for (module, qualname), walked in survey.walked.items():
         function = m.defined[module][qualname]

@@ -86,7 +86,8 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     for site in sorted(arguments, key=site_key):
         drafts += _argument_gate(site, arguments[site], question)
     listed = lists.gates({arch: told.lists for arch, told in found.items()}, target, references)
-    for gate, module, scope in [*demands.gates(found, target, references), *listed]:
+    asked = [*demands.gates(found, target, references), *demands.launched(found, target, references)]
+    for gate, module, scope in [*asked, *listed]:
         drafts.append(
             PythonGate(
                 gate, frozenset(), frozenset(), frozenset(), module, scope, _function(module, scope), True

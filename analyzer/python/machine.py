@@ -186,6 +186,8 @@ class Machine:
         """How many branches are being run of which it is free whether they are taken."""
         self.assumed: dict[str, Value] = {}
         """Options that are given: values of attributes, by name, of objects that are not known."""
+        self.taken: dict[tuple[ast.AST, str], int] = {}
+        """What names in functions are taken to be where they are free."""
         self.defined: dict[str, dict[str, Function]] = {}
         """Functions by module and qualified name."""
         self.calling: tuple[ast.Call, Frame] | None = None

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from analyzer.python import contracts, natives
+from analyzer.python import contracts, launches, natives
+from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
 from analyzer.python.modules import ROOT
 from analyzer.python.polarity import negated
@@ -95,6 +96,10 @@ class Observer:
         """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
         self.tiles: dict[Tiles, None] = {}
         """Tables of tile sizes that were made."""
+        self.launches: dict[Launch, None] = {}
+        """Launches of kernels that ask for shared memory."""
+        self.opened: set[Key] = set()
+        """Decisions on which numbers hang that a kernel is launched with and that are not known."""
         self.surely: dict[tuple[str, str], dict[tuple[str, Site], None]] = {}
         """Operations of kernel languages that a walked function surely calls, itself or in what it calls."""
         self.lists: dict[ArchList, None] = {}
@@ -147,6 +152,8 @@ class Observer:
         site = frame.site(node)
         if isinstance(callee.data, External):
             self._called_outside(m, frame, node, callee.data.path, args)
+        if isinstance(node.func, ast.Subscript):
+            self._launched(m, frame, node, args)
         under = self._under(m)
         for kind, name, place in _targets(m, callee):
             if place is not None:
@@ -168,6 +175,20 @@ class Observer:
             self.surely.setdefault(m.roots[-1], {})[callee, frame.site(node)] = None
         if callee in contracts.traced():
             self.telling.update(m.roots)
+
+    def _launched(self, m: Machine, frame: Frame, node: ast.Call, args: list[Value]) -> None:
+        """Record a launch of a kernel of the tree."""
+        seen = launches.seen(m, frame, node, args)
+        if seen is None:
+            return
+        self.opened |= {gate.key for gate in seen.opened}
+        found = launches.launch(m, frame, node, seen)
+        if found is not None:
+            self.telling.update(m.roots)
+            place = next((one for one in self.decisions.values() if one.site == found.decides), None)
+            if place is not None:
+                found = replace(found, module=place.module, scope=place.scope)
+            self.launches.setdefault(found)
 
     def imported(self, m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
         """Record an import that hangs on a decision, of what is not in the tree."""

@@ -7,12 +7,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
 from analyzer import faults
-from analyzer.python import calls, contracts, device, flow, lists, tiles
+from analyzer.python import calls, contracts, device, flow, launches, lists, tiles
 from analyzer.python.machine import STEPS, Budget, Frame, Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.natives import Natives
@@ -426,6 +426,8 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
             if faults.fatal():
                 raise
             survey.unfinished.append((site, function.dotted, faults.told(error)))
+    if survey.observer.opened:
+        _try_numbers(survey, function)
     if function.name == "__init__" and function.owner is not None and _refuses(survey, function):
         survey.checked.add((key[0], function.owner.qualname))
     value = walked.value
@@ -436,6 +438,36 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
         interest.add(function.name)
     if makes_build(value):
         interest.add(function.name, "builders")
+
+
+def _try_numbers(survey: Survey, function: Function) -> None:
+    """Run a function again that launches a kernel with numbers which hang on the device and on a free value.
+
+    Once for each number that the free values are held against where the device is asked: what is launched
+    then is noted, all else is seen without it.
+    """
+    m, observer = survey.machine, survey.observer
+    asking = {(one.module, one.scope) for one in observer.decisions.values() if one.key in observer.opened}
+    observer.opened.clear()
+    saved = m.recorder, m.results, m.passed, m.failed, m.may_raise, m.may_lack
+    for module, scope in sorted(asking):
+        owner = m.defined.get(module, {}).get(scope)
+        for name, number in launches.compared(m.body(owner)) if owner is not None else ():
+            assert owner is not None
+            seen = m.recorder = Observer()
+            m.results, m.passed, m.failed = {}, set(), {}
+            m.taken, m.steps = {(owner.node, name): number}, 0
+            frame = calls.frame_of(m, function)
+            with m.rooted(m.roots[-1] if m.roots else (function.module, function.qualname)), m.aside():
+                try:
+                    calls.free_arguments(m, function, frame, _receiver(m, function))
+                    calls.run(m, function, frame)
+                except (Raised, Budget, RecursionError):
+                    pass
+            for launch in seen.launches:
+                observer.launches.setdefault(replace(launch, given=f"{name} = {number}"))
+    m.recorder, m.results, m.passed, m.failed, m.may_raise, m.may_lack = saved
+    m.taken = {}
 
 
 def _note_defaults(survey: Survey, function: Function, frame: Frame) -> None:

@@ -136,18 +136,18 @@ def main() -> None:
     parser.add_argument("--fixed", action="store_true", help="only the eight with many records")
     parser.add_argument("--least", type=float, default=0, help="fail below this recall or silence (%%)")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--layers", nargs="*", help="only cases of these layers")
     parser.add_argument("--all", action="store_true", help="print every case, not only those that are wrong")
     options = parser.parse_args()
     if not RECORDS.is_dir():
         print("there are no records here: nothing to measure")
         return
+    layers = options.layers or (*LAYERS, *BUILT, *(() if options.fixed else COMPILED), "negative")
     releases = FIXED if options.fixed else options.releases
     chosen = [
         case
         for case in cases()
-        if (
-            case.layer in (*LAYERS, *BUILT) or case.negative or (case.layer in COMPILED and not options.fixed)
-        )
+        if case.layer in layers
         and (str(case.release) in releases if releases else case.release.name not in HEAVY)
     ]
     results: list[Result] = []
