@@ -75,6 +75,7 @@ def words() -> frozenset[str]:
     )
 
 
+@cache
 def lookup(path: str) -> Door | None:
     """The entry for a path, or for the longest device object that it is a part of."""
     table = doors()

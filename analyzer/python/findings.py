@@ -83,6 +83,10 @@ class Outcome:
     tainted: bool
     boolean: bool
     """The value is true or false, nothing else."""
+    module: str
+    scope: str
+    refusal: str = ""
+    """The line that raises, where no decision on the device leads to it."""
 
 
 @dataclass(slots=True)
@@ -170,6 +174,9 @@ def collect(survey: Survey, arch: str) -> Findings:
             error.site if error is not None else None,
             value is not None and value.tainted and value.source is not None and value.source.direct,
             value is not None and isinstance(value.data, bool),
+            module,
+            qualname,
+            texts.line(error.site) if error is not None and error.plain else "",
         )
     for (dotted, site), texts_of in observer.locals.items():
         found.locals[dotted, site] = next(iter(texts_of)) if len(texts_of) == 1 else "free"
@@ -358,18 +365,19 @@ def _decorated(node: ast.AST, module: ast.Module) -> str:
     return ""
 
 
-_SHAPES: dict[int, tuple[ast.AST, ast.AST, str, list[ast.stmt], Shape]] = {}
-"""By identity of a decision's node; kept for all hosts of this process, which share the syntax trees."""
+_SHAPES: dict[tuple[int, str], tuple[ast.AST, ast.AST, list[ast.stmt], Shape]] = {}
+"""By identity of a decision's node, and by kind; kept for all hosts, which share the syntax trees."""
 
 
 def _shape(decision: Decision, body: list[ast.stmt]) -> Shape:
-    known = _SHAPES.get(id(decision.node))
+    key = id(decision.node), decision.kind
+    known = _SHAPES.get(key)
     if known is not None:
-        node, owner, kind, inside, shape = known
-        if node is decision.node and owner is decision.owner and kind == decision.kind and inside is body:
+        node, owner, inside, shape = known
+        if node is decision.node and owner is decision.owner and inside is body:
             return shape
     shape = sides.shape(decision.kind, decision.node, decision.owner, body)
-    _SHAPES[id(decision.node)] = (decision.node, decision.owner, decision.kind, body, shape)
+    _SHAPES[key] = (decision.node, decision.owner, body, shape)
     return shape
 
 

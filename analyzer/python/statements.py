@@ -153,7 +153,7 @@ def _raise(m: Machine, node: ast.Raise, frame: Frame) -> Outcome:
         message = first.data if isinstance(first.data, str) else source_text(arguments[0])
     else:
         value = m.evaluate(node.exc, frame)
-    raise Raised(kind, message, site, value)
+    raise Raised(kind, message, site, value, plain=not any(source.door for source in m.control))
 
 
 def source_text(node: ast.expr) -> str:

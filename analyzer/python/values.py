@@ -619,14 +619,20 @@ def truth(value: Value) -> Truth:
 
 
 class Raised(Exception):
-    """The evaluated code raises: class name, message text, where, and the exception's value."""
+    """The evaluated code raises: class name, message text, where, and the exception's value.
 
-    def __init__(self, kind: str, message: str, site: Site, value: Value | None = None) -> None:
+    ``plain``: a ``raise`` statement that no decision on the device leads to.
+    """
+
+    def __init__(
+        self, kind: str, message: str, site: Site, value: Value | None = None, plain: bool = False
+    ) -> None:
         super().__init__(f"{kind}: {message}")
         self.kind = kind
         self.message = message
         self.site = site
         self.value = value
+        self.plain = plain
 
     def kept(self) -> Raised:
         """Itself without the frames of the evaluator, which hold all that was at work: for who keeps it."""

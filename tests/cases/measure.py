@@ -24,15 +24,13 @@ from analyzer.python.modules import ModuleIndex
 from analyzer.python.words import words
 from analyzer.tree.files import open_tree
 from analyzer.tree.requirements import required
-from tests.cases.records import Release
+from tests.cases.records import CUDA, Release
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
 REFERENCES = ("sm_90", "sm_100")
 #: Beside targets and references: what tells a gate that leaves all others out from one that singles one out.
 OTHERS = ("sm_89",)
-#: The toolkit that is assumed.
-CUDA = (12, 9)
 
 
 def references(target: str) -> tuple[str, ...]:
@@ -97,7 +95,9 @@ def code() -> str:
     return found.hexdigest()[:16]
 
 
-def told(releases: Sequence[Release], targets: Sequence[str], kept: bool = True) -> Mapping[str, Told]:
+def told(
+    releases: Sequence[Release], targets: Sequence[str], kept: bool = True, cuda: tuple[int, int] = CUDA
+) -> Mapping[str, Told]:
     """What the scan of one release, or of several installed together, told, by target.
 
     ``kept``: take it from ``.cache`` where this state of the analyzer has told it already.
@@ -106,12 +106,13 @@ def told(releases: Sequence[Release], targets: Sequence[str], kept: bool = True)
         Absent: a release cannot be had.
     """
     name = "+".join(f"{item.name}-{item.version}" for item in releases)
-    store = CACHE / "cases" / code() / f"{name}.json"
+    toolkit = "" if cuda == CUDA else f"-cuda-{cuda[0]}.{cuda[1]}"
+    store = CACHE / "cases" / code() / f"{name}{toolkit}.json"
     if kept and store.is_file():
         known = msgspec.json.decode(store.read_bytes(), type=dict[str, Told])
         if set(targets) <= set(known):
             return known
-    found = _scan(releases, targets)
+    found = _scan(releases, targets, cuda)
     store.parent.mkdir(parents=True, exist_ok=True)
     part = store.with_suffix(f".{os.getpid()}")
     part.write_bytes(msgspec.json.encode(found))
@@ -121,7 +122,7 @@ def told(releases: Sequence[Release], targets: Sequence[str], kept: bool = True)
     return found
 
 
-def _scan(releases: Sequence[Release], targets: Sequence[str]) -> dict[str, Told]:
+def _scan(releases: Sequence[Release], targets: Sequence[str], cuda: tuple[int, int]) -> dict[str, Told]:
     trees = [tree(release) for release in releases]
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="together-") as folder:
         root = trees[0]
@@ -133,7 +134,7 @@ def _scan(releases: Sequence[Release], targets: Sequence[str]) -> dict[str, Told
         files = [file.path for file in opened.files]
         index = ModuleIndex([*files, *opened.others], opened.read, required(opened.packages))
         texts = {file.path: words(opened.read(file.path)) for file in opened.of("python")}
-        task = fleet.Task(index, texts, CUDA, (), extract)
+        task = fleet.Task(index, texts, cuda, (), extract)
         every_reference = [name for target in targets for name in references(target)]
         names = tuple(dict.fromkeys([*OTHERS, *every_reference, *targets]))
         seen = fleet.run(task, targets[0], REFERENCES, names, 1)
@@ -152,8 +153,8 @@ def _scan(releases: Sequence[Release], targets: Sequence[str]) -> dict[str, Told
 
 def main() -> None:
     """Scan one release and leave what it told in ``.cache``."""
-    releases, targets = json.loads(sys.argv[1])
-    told([Release(*item) for item in releases], targets)
+    releases, targets, (major, minor) = json.loads(sys.argv[1])
+    told([Release(*item) for item in releases], targets, cuda=(major, minor))
 
 
 if __name__ == "__main__":

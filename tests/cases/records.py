@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 RECORDS = Path(__file__).resolve().parents[3] / "shared" / "cases"
+#: The toolkit that is assumed, unless a fault is said to come up with another.
+CUDA = (12, 9)
+_TOOLKIT = re.compile(r"\bwith CUDA (\d+)\.(\d+)\b")
 #: Layers in which a Python condition decides; the others are counted beside them.
 LAYERS = ("runtime_gate", "predicate_definition", "triton_config")
 #: Layers of what is compiled ahead of time, and of lists of architectures in the environment.
@@ -57,6 +61,7 @@ class Case:
     effects: tuple[str, ...] = ()
     silent: bool = False
     negative: bool = False
+    cuda: tuple[int, int] = CUDA
 
 
 def rows(name: str) -> Iterator[dict[str, Any]]:
@@ -105,6 +110,7 @@ def _faults() -> Iterator[Case]:
 
 def fault(row: Mapping[str, Any]) -> Case:
     """A reported fault, with the effects that its word stands for."""
+    toolkit = _TOOLKIT.search(row["expected"])
     return Case(
         name=row["id"],
         release=Release(row["package"], row["version_with_fault"]),
@@ -117,4 +123,5 @@ def fault(row: Mapping[str, Any]) -> Case:
         wanted="report",
         effects=EFFECTS[row["effect"]],
         silent=row["effect"] == "silently_degraded",
+        cuda=(int(toolkit[1]), int(toolkit[2])) if toolkit is not None else CUDA,
     )

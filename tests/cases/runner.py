@@ -38,7 +38,8 @@ HEAVY = frozenset(["vllm"])
 NO_CONDITION = "triton, no condition"
 #: The target is let in here and stopped further on: that is told by what the builds behind hold.
 FURTHER_ON = "let in, stopped later"
-Scanned = tuple[Release, ...]
+#: Releases that are installed together, and the toolkit.
+Scanned = tuple[tuple[Release, ...], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +99,10 @@ def decides(case: Case) -> bool:
 
 
 def scans(wanted: Sequence[Case]) -> dict[Scanned, list[Case]]:
-    """The cases by the releases that one scan must see."""
+    """The cases by the releases that one scan must see, and the toolkit that it assumes."""
     found: dict[Scanned, list[Case]] = defaultdict(list)
     for case in wanted:
-        found[(case.release,)].append(case)
+        found[(case.release,), case.cuda].append(case)
     return dict(found)
 
 
@@ -111,22 +112,23 @@ def run(wanted: Mapping[Scanned, list[Case]], jobs: int) -> Iterator[Result | me
     Each scan has a process of its own: what it leaves behind in memory is gone with it.
     """
 
-    def scan(releases: Scanned) -> None:
-        targets = sorted({case.target for case in wanted[releases]})
-        names = [[item.name, item.version] for item in releases]
-        command = [sys.executable, "-m", "tests.cases.measure", json.dumps([names, targets])]
+    def scan(scanned: Scanned) -> None:
+        targets = sorted({case.target for case in wanted[scanned]})
+        names = [[item.name, item.version] for item in scanned[0]]
+        command = [sys.executable, "-m", "tests.cases.measure", json.dumps([names, targets, scanned[1]])]
         subprocess.run(command, check=True, cwd=measure.ROOT)
 
     with ThreadPoolExecutor(jobs) as pool:
-        pending = [(releases, pool.submit(scan, releases)) for releases in wanted]
-        for releases, done in pending:
+        pending = [(scanned, pool.submit(scan, scanned)) for scanned in wanted]
+        for scanned, done in pending:
+            releases, cuda = scanned
             try:
                 done.result()
             except subprocess.CalledProcessError:
                 yield measure.Absent(" and ".join(map(str, releases)))
                 continue
-            told = measure.told(releases, sorted({case.target for case in wanted[releases]}))
-            yield from (judge(case, told[case.target]) for case in wanted[releases])
+            told = measure.told(releases, sorted({case.target for case in wanted[scanned]}), cuda=cuda)
+            yield from (judge(case, told[case.target]) for case in wanted[scanned])
 
 
 def main() -> None:
