@@ -41,6 +41,7 @@ from analyzer.python.values import (
     combine,
     is_constant,
     join,
+    outside,
     undecided,
 )
 
@@ -117,7 +118,7 @@ def _call_external(
         return m.unknown(
             f"an answer of the device goes to {data.path}", site, combine(*(v.source for v in tainted))
         )
-    return Value(External(path), callee.source)
+    return Value(outside(path), callee.source)
 
 
 #: Steps for what is traced: its checks stand at the beginning, its instructions are not Python's.

@@ -45,8 +45,10 @@ from analyzer.python.values import (
     join,
     lift,
     optional,
+    outside,
     plain,
     same,
+    some_attribute,
     truth,
     undecided,
 )
@@ -106,7 +108,7 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     if isinstance(data, Free) and name in m.assumed:
         return m.assumed[name]
     if isinstance(data, (Free, Unknown)):
-        return Value(data if isinstance(data, Unknown) else Free(f"attribute {name}"), value.source)
+        return Value(data if isinstance(data, Unknown) else some_attribute(name), value.source)
     if isinstance(data, External):
         return external(m, f"{data.path}.{name}", site, value.source)
     if isinstance(data, Module):
@@ -206,20 +208,20 @@ def external(m: Machine, path: str, site: Site, source: Provenance | None) -> Va
         model = library.MODELS.get(path)
         if model is not None:
             return Value(model, source)
-        return Value(External(path), source)
+        return Value(outside(path), source)
     if door.path != path or (door.expression is None and door.kind == "device"):
         if door.path == path:
             return Value(External(path), combine(source, Provenance(Origin.DOOR, (), site, path)))
         child = Provenance(Origin.DOOR, (), site, path)
         if path.startswith(door.path) and any(known.startswith(path) for known in device.doors()):
-            return Value(External(path), source)
+            return Value(outside(path), source)
         return m.unknown(f"{path} is not in the device model", site, combine(source, child))
     if door.kind == "absent":
         raise Raised("AttributeError", f"{path} does not exist here", site)
     if door.kind == "free":
         return Value(Free(path))
     if door.expression is None:
-        return Value(External(path), source)
+        return Value(outside(path), source)
     data = device.answer(door, m.host)
     if door.kind == "device":
         return lift(data, combine(source, Provenance(Origin.DOOR, (), site, path)))
@@ -276,7 +278,7 @@ def _instance_attribute(m: Machine, value: Value, data: Instance, name: str, sit
     if data.symbolic or any(not isinstance(base.data, Class) for base in mro_roots(m, data.of)):
         if name in m.assumed:
             return m.assumed[name]
-        return Value(Free(f"attribute {name}"), value.source)
+        return Value(some_attribute(name), value.source)
     raise Raised("AttributeError", f"{data.of.qualname!r} object has no attribute {name!r}", site)
 
 

@@ -219,6 +219,18 @@ class _Texts:
     def __init__(self, survey: Survey) -> None:
         self.walked = survey.walked
         self.sources = {source.file: source for source in survey.machine.index.sources.values()}
+        self.known: dict[int, tuple[Provenance, bool, frozenset[Key]]] = {}
+        """By identity of a provenance, which is kept alive here."""
+
+    def reached(self, source: Provenance) -> tuple[bool, frozenset[Key]]:
+        """Whether a way back to a device answer passes no decision; the nearest decisions on the others."""
+        known = self.known.get(id(source))
+        if known is None:
+            nodes = [*source.walk(through_gates=False)]
+            direct = any(node.kind is Origin.DOOR for node in nodes)
+            through = frozenset(node.key for node in nodes if node.kind is Origin.GATE)
+            known = self.known[id(source)] = source, direct, through
+        return known[1:]
 
     def raised_in(self, argument: Provenance) -> str | None:
         """The message with which the function that gives an argument raises."""
@@ -242,14 +254,7 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
         outcome = Truth.UNKNOWN
     else:  # of what one call left undecided, a run on free arguments says that it may be either
         outcome = Truth.FREE
-    direct = False
-    through: set[Key] = set()
-    for source in decision.sources:
-        for node in source.walk(through_gates=False):
-            if node.kind is Origin.GATE:
-                through.add(node.key)
-            elif node.kind is Origin.DOOR:
-                direct = True
+    reached = [texts.reached(source) for source in decision.sources]
     message = None
     if decision.argument is not None:
         message = texts.raised_in(decision.argument)
@@ -265,8 +270,8 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
         )
     return Answer(
         outcome,
-        direct,
-        frozenset(through),
+        any(direct for direct, _ in reached),
+        frozenset[Key]().union(*(through for _, through in reached)),
         because(decision.sources, texts.line),
         decision.why,
         Truth.FREE in outcomes <= {Truth.FREE, Truth.UNKNOWN},

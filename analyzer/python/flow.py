@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache, partial
+from itertools import islice
+from operator import and_, is_
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python import expressions, stores
@@ -251,13 +253,8 @@ def merge(ends: list[Names], gate: Provenance | None = None, found: Truth = Trut
     """The local names after ways met that end with these."""
     if len(ends) == 1:
         return ends[0]
-    merged: Names = {}
-    start, others = ends[0], ends[1:]
-    for name in dict.fromkeys(name for end in ends for name in end):
-        value = start.get(name)
-        if value is not None and all([other.get(name) is value for other in others]):  # noqa: C419
-            merged[name] = value
-            continue
+    merged = dict(ends[0])
+    for name in _differing(ends):
         values = [end[name] for end in ends if name in end]
         first = values[0]
         joined = join_states(values)
@@ -272,6 +269,27 @@ def merge(ends: list[Names], gate: Provenance | None = None, found: Truth = Trut
             )
         merged[name] = joined
     return merged
+
+
+def _differing(ends: list[Names]) -> list[str]:
+    """The names that are not bound to one and the same value on all ways.
+
+    Ways set out from one scope: mostly they have the same names in the same order, up to those that are new.
+    """
+    first, others = ends[0], ends[1:]
+    names = list(first)
+    if all(list(islice(other, len(names))) == names for other in others):
+        equal = [*map(is_, first.values(), others[0].values())]
+        for other in others[1:]:
+            equal = [*map(and_, equal, map(is_, first.values(), other.values()))]
+        found = [name for name, one in zip(names, equal, strict=True) if not one]
+        new = (name for other in others for name in islice(other, len(names), None))
+        return [*found, *dict.fromkeys(new)]
+    return [
+        name
+        for name in dict.fromkeys(name for end in ends for name in end)
+        if name not in first or any(other.get(name) is not first[name] for other in others)
+    ]
 
 
 def _mark_names(names: set[str], frame: Frame, gate: Provenance) -> None:

@@ -50,6 +50,7 @@ from analyzer.python.values import (
     join,
     lift,
     plain,
+    some_attribute,
     truth,
     undecided,
 )
@@ -110,7 +111,7 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
         return _bound(_PATH_METHODS[name], value, name)
     if is_constant(data) or isinstance(data, (tuple, range, re.Match)):
         return _constant_attribute(m, value, name, site)
-    return Value(Free(f"attribute {name}"), value.source)
+    return Value(some_attribute(name), value.source)
 
 
 def _super_attribute(m: Machine, data: Super, name: str, site: Site) -> Value:

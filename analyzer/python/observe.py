@@ -155,15 +155,16 @@ class Observer:
         if isinstance(node.func, ast.Subscript):
             self._launched(m, frame, node, args)
         under = self._under(m)
-        for kind, name, place in _targets(m, callee):
-            if place is not None:
-                self.functions.setdefault(name, place)
+        for kind, name, function in _targets(callee):
+            if function is not None and name not in self.functions:
+                self.functions[name] = function_site(m, function)
             self.calls[Call(caller, name, kind, site, under, frame.given)] = None
         for file in _loaded(callee, args):
             self.calls[Call(caller, file, "loads", site, under, frame.given)] = None
         if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
             self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
-        self.functions.setdefault(caller, Site(frame.file, _line(frame), _line(frame), 1))
+        if caller not in self.functions:
+            self.functions[caller] = Site(frame.file, _line(frame), _line(frame), 1)
 
     def _called_outside(
         self, m: Machine, frame: Frame, node: ast.Call, callee: str, args: list[Value]
@@ -345,15 +346,16 @@ def _nearest_gates(source: Provenance) -> Iterator[Provenance]:
             yield node
 
 
-def _targets(m: Machine, callee: Value) -> Iterator[tuple[str, str, Site | None]]:
+def _targets(callee: Value) -> Iterator[tuple[str, str, Function | None]]:
+    """What a call leads to: the kind of the edge, a name, the function."""
     data = callee.data
     if isinstance(data, Choice):
         for option in data.options:
-            yield from _targets(m, option)
+            yield from _targets(option)
     elif isinstance(data, Function):
-        yield "calls", data.dotted, function_site(m, data)
+        yield "calls", data.dotted, data
     elif isinstance(data, (Bound, Partial)):
-        yield from _targets(m, data.function)
+        yield from _targets(data.function)
     elif isinstance(data, Class):
         yield "makes", f"{data.module}.{data.qualname}", None
     elif isinstance(data, Export):

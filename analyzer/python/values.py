@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -354,6 +355,18 @@ class External:
     """Something outside the tree, by the dotted path that leads to it (calls are written ``()``)."""
 
     path: str
+
+
+@cache
+def outside(path: str) -> External:
+    """What a dotted path leads to; one object for all that ask."""
+    return External(path)
+
+
+@cache
+def some_attribute(name: str) -> Free:
+    """An attribute of something that is not known; one object for all of a name."""
+    return Free(f"attribute {name}")
 
 
 @dataclass(frozen=True, slots=True)
