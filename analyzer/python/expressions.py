@@ -701,6 +701,8 @@ def _compare(m: Machine, node: ast.Compare, frame: Frame) -> Value:
         try:
             right = m.evaluate(operand, frame)
             results.append(compare(m, op, left, right, frame.site(node)))
+            if m.control and right.source is not None and left.source is not None:
+                m.recorder.compared(m, frame, node, left, right)
         except Raised:
             if not uncertain:
                 raise

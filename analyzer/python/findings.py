@@ -14,6 +14,7 @@ from analyzer.python.observe import Call, Decision, Key, shown
 from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
 from analyzer.python.tiles import Tiles
+from analyzer.python.toolkits import Asked
 from analyzer.python.values import Origin, Provenance, Site, Truth, Value
 
 #: Places of a ``because`` chain that are kept.
@@ -107,6 +108,7 @@ class Findings:
     tiles: tuple[Tiles, ...] = ()
     launches: tuple[Launch, ...] = ()
     lists: tuple[ArchList, ...] = ()
+    asked: tuple[Asked, ...] = ()
     surely: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
     """Operations of kernel languages that a function, by its dotted name, calls on every way."""
     passed: frozenset[tuple[str, int]] = frozenset()
@@ -160,6 +162,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.tiles = tuple(observer.tiles)
     found.launches = tuple(observer.launches)
     found.lists = tuple(observer.lists)
+    found.asked = tuple(observer.asked)
     for (module, qualname), walked in survey.walked.items():
         function = m.defined[module][qualname]
         if (module, qualname) in observer.surely:

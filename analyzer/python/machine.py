@@ -130,6 +130,9 @@ class Recorder(Protocol):
     def imported(self, m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
         """A module outside the tree was imported, under a decision."""
 
+    def compared(self, m: Machine, frame: Frame, node: ast.expr, left: Value, right: Value) -> None:
+        """Two values were compared that are no plain constants, behind some decision."""
+
     def bound(self, m: Machine, frame: Frame, node: ast.Assign, value: Value) -> None:
         """A local name was bound to a value that a device answer has a part in."""
 

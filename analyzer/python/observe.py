@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from analyzer.python import contracts, launches, natives
+from analyzer.python import contracts, launches, natives, toolkits
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
 from analyzer.python.modules import ROOT
 from analyzer.python.polarity import negated
 from analyzer.python.tiles import Tiles, alternative, bits, sizes, tuner
+from analyzer.python.toolkits import Asked
 from analyzer.python.values import (
     Bound,
     Choice,
@@ -98,6 +99,8 @@ class Observer:
         """Tables of tile sizes that were made."""
         self.launches: dict[Launch, None] = {}
         """Launches of kernels that ask for shared memory."""
+        self.asked: dict[Asked, None] = {}
+        """What was asked of the toolkit's release."""
         self.opened: set[Key] = set()
         """Decisions on which numbers hang that a kernel is launched with and that are not known."""
         self.surely: dict[tuple[str, str], dict[tuple[str, Site], None]] = {}
@@ -190,6 +193,13 @@ class Observer:
             if place is not None:
                 found = replace(found, module=place.module, scope=place.scope)
             self.launches.setdefault(found)
+
+    def compared(self, m: Machine, frame: Frame, node: ast.expr, left: Value, right: Value) -> None:
+        """Record what is asked of the toolkit behind a decision on the device."""
+        if any(source.door for source in m.control):
+            for found in toolkits.asked(m, frame, node, left, right):
+                self.telling.update(m.roots)
+                self.asked.setdefault(found)
 
     def imported(self, m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
         """Record an import that hangs on a decision, of what is not in the tree."""
