@@ -427,7 +427,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
                 raise
             survey.unfinished.append((site, function.dotted, faults.told(error)))
     if survey.observer.opened:
-        _try_numbers(survey, function)
+        _try_numbers(survey, function, site)
     if function.name == "__init__" and function.owner is not None and _refuses(survey, function):
         survey.checked.add((key[0], function.owner.qualname))
     value = walked.value
@@ -440,7 +440,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
         interest.add(function.name, "builders")
 
 
-def _try_numbers(survey: Survey, function: Function) -> None:
+def _try_numbers(survey: Survey, function: Function, site: Site) -> None:
     """Run a function again that launches a kernel with numbers which hang on the device and on a free value.
 
     Once for each number that the free values are held against where the device is asked: what is launched
@@ -449,25 +449,35 @@ def _try_numbers(survey: Survey, function: Function) -> None:
     m, observer = survey.machine, survey.observer
     asking = {(one.module, one.scope) for one in observer.decisions.values() if one.key in observer.opened}
     observer.opened.clear()
+    owners = [m.defined.get(module, {}).get(scope) for module, scope in sorted(asking)]
     saved = m.recorder, m.results, m.passed, m.failed, m.may_raise, m.may_lack
-    for module, scope in sorted(asking):
-        owner = m.defined.get(module, {}).get(scope)
-        for name, number in launches.compared(m.body(owner)) if owner is not None else ():
-            assert owner is not None
-            seen = m.recorder = Observer()
-            m.results, m.passed, m.failed = {}, set(), {}
-            m.taken, m.steps = {(owner.node, name): number}, 0
-            frame = calls.frame_of(m, function)
-            with m.rooted(m.roots[-1] if m.roots else (function.module, function.qualname)), m.aside():
-                try:
-                    calls.free_arguments(m, function, frame, _receiver(m, function))
-                    calls.run(m, function, frame)
-                except (Raised, Budget, RecursionError):
-                    pass
-            for launch in seen.launches:
-                observer.launches.setdefault(replace(launch, given=f"{name} = {number}"))
-    m.recorder, m.results, m.passed, m.failed, m.may_raise, m.may_lack = saved
-    m.taken = {}
+    try:
+        for owner in owners:
+            for name, number in launches.compared(m.body(owner)) if owner is not None else ():
+                seen = m.recorder = Observer()
+                m.results, m.passed, m.failed = {}, set(), {}
+                m.taken = {(owner.node, name): number} if owner is not None else {}
+                m.steps = 0
+                _run_again(m, function)
+                for launch in seen.launches:
+                    observer.launches.setdefault(replace(launch, given=f"{name} = {number}"))
+    except Exception as error:  # as of a walk
+        if faults.fatal():
+            raise
+        survey.unfinished.append((site, function.dotted, faults.told(error)))
+    finally:
+        m.recorder, m.results, m.passed, m.failed, m.may_raise, m.may_lack = saved
+        m.taken = {}
+
+
+def _run_again(m: Machine, function: Function) -> None:
+    frame = calls.frame_of(m, function)
+    with m.rooted((function.module, function.qualname)), m.aside():
+        try:
+            calls.free_arguments(m, function, frame, _receiver(m, function))
+            calls.run(m, function, frame)
+        except (Raised, Budget, RecursionError):
+            pass
 
 
 def _note_defaults(survey: Survey, function: Function, frame: Frame) -> None:
