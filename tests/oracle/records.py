@@ -91,6 +91,9 @@ class Silent:
     def table(self, *_: Any) -> None:
         """Tables of sizes are of no interest here."""
 
+    def compared(self, *_: Any) -> None:
+        """Not of interest."""
+
     def listed(self, *_: Any) -> None:
         """Lists of architectures are of no interest here."""
 
