@@ -112,6 +112,8 @@ def _call_external(
     if data.path in contracts.traced() and args:
         own = contracts.traced()[data.path]
         _trace(m, args, {name: value for name, value in keywords.items() if name not in own}, site)
+    if data.path in contracts.pins() and m.calling is not None:
+        _pinned(m, data.path, args, site)
     m.may_raise = True
     tainted = [value for value in [*args, *keywords.values()] if value.tainted]
     if tainted and data.path not in _HARMLESS:
@@ -119,6 +121,14 @@ def _call_external(
             f"an answer of the device goes to {data.path}", site, combine(*(v.source for v in tainted))
         )
     return Value(outside(path), callee.source)
+
+
+def _pinned(m: Machine, path: str, args: list[Value], site: Site) -> None:
+    """Note to which architecture a compilation is pinned."""
+    place = contracts.pins()[path]
+    text = args[place].data if place < len(args) else None
+    if isinstance(text, str) and m.calling is not None:
+        m.recorder.listed(m, m.calling[1], path, text, site)
 
 
 #: Steps for what is traced: its checks stand at the beginning, its instructions are not Python's.

@@ -59,6 +59,18 @@ def traced() -> Mapping[str, frozenset[str]]:
 
 
 @cache
+def pins() -> Mapping[str, int]:
+    """Functions outside the tree that pin a compilation, with the place of what names the architecture."""
+    return {row["function"]: row["argument"] for row in data.table("contracts").get("pins", [])}
+
+
+@cache
+def pin_words() -> frozenset[str]:
+    """Their last names."""
+    return frozenset(path.rpartition(".")[2] for path in pins())
+
+
+@cache
 def collectors() -> frozenset[str]:
     """Functions that list builds to be made ahead of time, not on demand."""
     return frozenset(row["collector"] for row in data.table("contracts").get("ahead_of_time", []))

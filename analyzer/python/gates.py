@@ -13,7 +13,7 @@ from analyzer import archs
 from analyzer.identity import Numbering, digest
 from analyzer.model import Effect, Gate, Layer, Part, Step, Unresolved, Verdict
 from analyzer.model import Place as ModelPlace
-from analyzer.python import demands, lists, refusals, sides, toolkits
+from analyzer.python import demands, lists, pins, refusals, sides, toolkits
 from analyzer.python.decisions import Merged, place_key, site_key, sort
 from analyzer.python.findings import Findings, Seen, Static
 from analyzer.python.observe import Key
@@ -88,7 +88,9 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     listed = lists.gates({arch: told.lists for arch, told in found.items()}, target, references)
     asked = [*demands.gates(found, target, references), *demands.launched(found, target, references)]
     refused = refusals.gates(found, target, references, [draft.gate for draft in drafts])
-    for gate, module, scope in [*asked, *listed, *refused, *toolkits.gates(found, target, references)]:
+    pinned = pins.gates(found, target, references)
+    further = [*refused, *toolkits.gates(found, target, references), *pinned]
+    for gate, module, scope in [*asked, *listed, *further]:
         drafts.append(
             PythonGate(
                 gate, frozenset(), frozenset(), frozenset(), module, scope, _function(module, scope), True

@@ -18,7 +18,7 @@ _ITEM = re.compile(r"(\d+\.\d[af]?|\d{2,3}[af]?)(\+PTX|-real|-virtual)?\Z")
 
 @dataclass(frozen=True, slots=True)
 class ArchList:
-    """A value that a variable is given: where, and the architectures in it."""
+    """A value that a variable is given, or an option is made with: where, and the architectures in it."""
 
     site: Site
     variable: str
@@ -99,7 +99,8 @@ def gates(
     lists: dict[Site, dict[str, ArchList]] = {}
     for arch, told in found.items():
         for item in told:
-            lists.setdefault(item.site, {})[arch] = item
+            if item.variable in variables():
+                lists.setdefault(item.site, {})[arch] = item
     made = []
     for site in sorted(lists, key=lambda site: (site.file, site.line, site.column)):
         here = lists[site]

@@ -116,7 +116,8 @@ class Interest:
         self.local = {file: set(names) for file, names in self.calling.items()}
 
     def _words(self, present: frozenset[str]) -> set[str]:
-        return self.natives.words(present) | tiles.words(present) | (lists.variables() & present)
+        listing = (lists.variables() | contracts.pin_words()) & present
+        return self.natives.words(present) | tiles.words(present) | listing
 
     def fresh(self) -> Interest:
         """The names from which every survey sets out; what depends on the tree alone is shared."""
@@ -299,7 +300,8 @@ def leading_to_builds(survey: Survey, interest: Interest) -> set[str]:
     callers: dict[str, set[str]] = {}
     reached: set[str] = set()
     for call in survey.observer.calls:
-        if call.kind == "exports" or (call.kind == "outside" and interest.natives.lost(call.callee)):
+        beyond = call.kind == "outside"
+        if call.kind == "exports" or (beyond and _ends_in(call.callee, interest)):
             reached.add(call.caller)
         elif call.kind == "calls" or (call.kind == "method" and call.callee in interest.callers):
             callers.setdefault(call.callee, set()).add(call.caller)
@@ -317,6 +319,11 @@ def leading_to_builds(survey: Survey, interest: Interest) -> set[str]:
         reached |= above
         level = sorted(above)
     return reached
+
+
+def _ends_in(callee: str, interest: Interest) -> bool:
+    """Whether the target may end in what is called outside the tree."""
+    return callee in contracts.pins() or bool(interest.natives.lost(callee))
 
 
 def _policy(m: Machine, interest: Interest) -> calls.Follow:
