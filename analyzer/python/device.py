@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from analyzer import data
-from analyzer.archs import Arch
+from analyzer.archs import Arch, Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,14 @@ class Record(tuple[Any, ...]):
     """A tuple whose items have names as well, such as ``sys.version_info``."""
 
     names: tuple[str, ...]
+    ordered_by: int
+    """How many of the items count where two are put in order; all of them where they are held equal."""
 
-    def __new__(cls, **items: Any) -> Record:
+    def __new__(cls, ordered_by: int = 0, **items: Any) -> Record:
         """The items in order, by name."""
         made = super().__new__(cls, items.values())
         made.names = tuple(items)
+        made.ordered_by = ordered_by
         return made
 
 
@@ -58,10 +61,12 @@ def doors() -> dict[str, Door]:
     """All entries by path. Calls in a path are written ``()``, whatever their arguments."""
     found: dict[str, Door] = {}
     for row in data.table("device_api")["api"]:
-        text = row.get("value")
-        code = compile(text, row["path"], "eval") if text is not None else None
-        for path in [row["path"], *row.get("same", [])]:
-            found[path] = Door(path, row["kind"], code, text or "")
+        for each in row.get("each", [""]):
+            text = row["value"].replace("{each}", each) if "value" in row else None
+            code = compile(text, row["path"], "eval") if text is not None else None
+            for path in [row["path"], *row.get("same", [])]:
+                own = path.replace("{each}", each)
+                found[own] = Door(own, row["kind"], code, text or "")
     return found
 
 
@@ -184,7 +189,15 @@ def answer(door: Door, host: Host) -> Any:
     """The value of an entry on a host, as a plain Python object."""
     if door.expression is None:
         raise ValueError(f"{door.path} is an object")
-    return eval(door.expression, {"__builtins__": {}, "str": str, "record": Record}, _names(host))
+    known = {"__builtins__": {}, "str": str, "record": Record, "spelled": _spelled}
+    return eval(door.expression, known, _names(host))
+
+
+def _spelled(text: str) -> Record:
+    """An architecture as a kernel language names it (``103f``): put in order by capability alone."""
+    made = Spelling.parse(text)
+    major, minor = divmod(made.number, 10)
+    return Record(2, major=major, minor=minor, suffix=made.suffix, name=f"sm_{text}")
 
 
 def _names(host: Host) -> dict[str, Any]:

@@ -777,7 +777,7 @@ def _compared(
     if undecided(left.data) or undecided(right.data):
         return Value(Free("an operand is free"), source)
     try:
-        a, b = plain(as_data(m, left)), plain(as_data(m, right))
+        a, b = plain(as_data(m, _ranked(left))), plain(as_data(m, _ranked(right)))
     except ValueError:
         if isinstance(left.data, Instance):
             name = {ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__"}[type(op)]
@@ -789,6 +789,13 @@ def _compared(
         return Value(bool(_ORDER[type(op)](a, b)), source)
     except TypeError as error:
         raise Raised("TypeError", str(error), site) from None
+
+
+def _ranked(value: Value) -> Value:
+    """What of a value counts where it is put in order."""
+    data = value.data
+    ranked = isinstance(data, device.Record) and data.ordered_by
+    return Value(tuple(data[: data.ordered_by]), value.source) if ranked else value
 
 
 def _check_source(m: Machine, left: Value, right: Value, site: Site) -> Provenance | None:

@@ -508,9 +508,8 @@ def lift(data: Any, source: Provenance | None = None, depth: int = 0) -> Value:
     if isinstance(data, Value):
         return data
     if isinstance(data, device.Record):
-        return Value(
-            device.Record(**{name: lift(data[i], source) for i, name in enumerate(data.names)}), source
-        )
+        parts = {name: lift(data[i], source) for i, name in enumerate(data.names)}
+        return Value(device.Record(data.ordered_by, **parts), source)
     if isinstance(data, tuple):
         return Value(tuple(lift(item, source, depth) for item in data), source)
     if isinstance(data, list):
