@@ -187,7 +187,9 @@ def _scan(
     apis = {arch: item.apis for arch, item in extracts.items()}
     python = gates.gates(found, options.target, options.references)
     paths = {file.path for file in tree.files}
-    plans, unbuilt = builds.plan({arch: item.builds for arch, item in extracts.items()}, paths)
+    plans, unbuilt = builds.plan(
+        {arch: item.builds for arch, item in extracts.items()}, paths, lambda path: decode(tree.read(path))
+    )
     wanted = _wanted(tree, plans, options, names)
     loose = uncompiled.beside(wanted, [file.path for file in tree.of("cuda") if not _in_tests(file.path)])
     supposed = _supposed(tree, python.gates, wanted, options, names)
@@ -417,8 +419,11 @@ def _natives(tree: Tree, compiled: binary.BinaryGates, words: Mapping[str, froze
 
 
 def _flag_place(tree: Tree, build: Build, target: str) -> units.FlagPlace | None:
-    """Where a build that the target can make is given its flags."""
-    if build.outcome.get(target) != "ok":
+    """Where a build that the target can make, and that compiles for it, is given its flags."""
+    written = build.spelling.get(target, ())
+    profile = archs.find(target)
+    others = written and not any(Spelling.parse(text).runs_on(profile) for text in written)
+    if build.outcome.get(target) != "ok" or others:
         return None
     line, last, column, code = places.flag_place(build, tree.read(build.file))
     return units.FlagPlace(build.file, line, last, column, build.function.rpartition(".")[2], code)
@@ -430,7 +435,7 @@ def _wanted(
     """The builds whose sources are to be preprocessed and followed."""
     wanted = []
     for plan in plans:
-        if not plan.build.sources or not plan.command:
+        if not plan.sources or not plan.command:
             continue
         first = next(iter(plan.command.values()))
         folders = dict.fromkeys(path for command in plan.command.values() for path in command.include_dirs)
@@ -439,12 +444,13 @@ def _wanted(
         wanted.append(
             units.BuildUnits(
                 plan.build.name,
-                plan.build.sources,
+                plan.sources,
                 tuple(folders),
                 macros,
                 spelling,
                 options.release,
                 place=_flag_place(tree, plan.build, options.target),
+                made=plan.made,
             )
         )
     return wanted
@@ -474,7 +480,7 @@ def _supposed(
             continue
         top = sources[0].partition("/")[0] + "/"
         beside = Counter(
-            build.include_dirs for build in wanted if any(path.startswith(top) for path in build.sources)
+            build.include_dirs for build in wanted if any(path.startswith(top) for path in build.named)
         )
         folders = beside.most_common(1)[0][0] if beside else ()
         found.append(units.BuildUnits(gate.id, sources, folders, macros, richest, options.release))

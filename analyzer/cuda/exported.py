@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer.cuda.bindings import Export, exports
 from analyzer.cuda.followed import Followed, Follower
+from analyzer.cuda.launches import dependent
+from analyzer.cuda.needs import in_library
 from analyzer.cuda.program import Program, Symbol
 from analyzer.cuda.reach import Hop, Mentions, Reach, reach
 
@@ -41,7 +43,9 @@ class Reached:
 
     ``marks`` are the guarded places inside what it can run, each with the definition that holds it;
     ``ways`` lead from the export to its kernels and to those definitions. ``doubtful``: some definition on
-    the way was not read for certain.
+    the way was not read for certain. ``perhaps`` are those of the marks of which the arguments of a
+    library's templates, which are not followed, decide whether they are run.
+    ``dependent``: something that it can run asks for programmatic dependent launch.
     """
 
     export: Export
@@ -51,6 +55,8 @@ class Reached:
     ways: tuple[Way, ...]
     doubtful: bool
     followed: tuple[Followed, ...]
+    perhaps: tuple[Mark, ...] = ()
+    dependent: bool = True
 
 
 def reached(
@@ -80,6 +86,7 @@ def _reached(
 ) -> Reached:
     run = reach(program, export.function, mentions)
     marks = _marks(run, spans)
+    chosen = _chosen_by_template(run, (symbol for _, symbol in marks))
     ends = [*run.kernels, *(symbol for _, symbol in marks)]
     return Reached(
         export,
@@ -89,7 +96,25 @@ def _reached(
         _ways(run, ends),
         run.doubtful,
         follower.followed(run.hops) if follower is not None else (),
+        tuple(mark for mark, symbol in marks if symbol in chosen),
+        any(dependent(symbol) for symbol in run.hops),
     )
+
+
+def _chosen_by_template(run: Reach, holders: Iterable[Symbol]) -> frozenset[Symbol]:
+    """Definitions of a library that the library itself names, or that are one of several of their name."""
+    places = {(s.definition.qualified, s.file, s.definition.line) for s in run.hops if in_library(s.file)}
+    counts = Counter(name for name, _, _ in places)
+    return frozenset(
+        symbol
+        for symbol in holders
+        if in_library(symbol.file)
+        and (_named_by_library(run.hops[symbol]) or counts[symbol.definition.qualified] > 1)
+    )
+
+
+def _named_by_library(hop: Hop) -> bool:
+    return hop.source is not None and in_library(hop.source.file)
 
 
 def _marks(run: Reach, spans: Mapping[str, Sequence[tuple[int, int, int]]]) -> list[tuple[Mark, Symbol]]:

@@ -22,7 +22,7 @@ def beside(builds: Sequence[BuildUnits], files: Iterable[str]) -> tuple[BuildUni
     """
     by_package: dict[str, list[BuildUnits]] = defaultdict(list)
     for build in builds:
-        for top in dict.fromkeys(map(_package, build.sources)):
+        for top in dict.fromkeys(map(_package, build.named)):
             by_package[top].append(build)
     sources: dict[str, list[str]] = defaultdict(list)
     for path in files:

@@ -32,6 +32,7 @@ from analyzer.cuda.followed import Followed, Follower
 from analyzer.cuda.gates import GuardGate, Mark, Seen, gates
 from analyzer.cuda.guards import Bits, Draft, Finder
 from analyzer.cuda.host import api, search
+from analyzer.cuda.made import MadeSource, relocated
 from analyzer.cuda.needs import Known, Needs
 from analyzer.cuda.passes import device_pass, host_pass
 from analyzer.cuda.preprocess import Memory, walk
@@ -69,7 +70,8 @@ class BuildUnits:
     the ``-D`` macros, and further flags that bear on predefined macros (``-std=c++17``). ``spelling`` says
     how the build names each architecture, hypothetically where the build itself raises; an architecture
     without one is compiled under its plain name. ``cuda`` is the toolkit's release. ``place`` is where the
-    build is given its flags; without one, no flag is told to be missing there.
+    build is given its flags; without one, no flag is told to be missing there. ``made`` are those of the
+    sources, and of the headers beside them, that the build makes itself.
     """
 
     name: str
@@ -80,6 +82,17 @@ class BuildUnits:
     cuda: tuple[int, int]
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     place: FlagPlace | None = None
+    made: tuple[MadeSource, ...] = ()
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """What the sources that it makes are made of."""
+        return {one.path: one.origin for one in self.made}
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The files of the tree that its sources are, or are made of."""
+        return tuple(dict.fromkeys(relocated(self.sources, self.origins)))
 
     def spelled(self, arch: str) -> Spelling:
         """How the build names the architecture."""
@@ -338,7 +351,9 @@ class Analysis:
             for draft in drafts
             if draft.effect != "none" and (draft.file, draft.line) in met
         }
-        return _stopped(exports, [draft for draft in drafts if draft.breaks]), guarded
+        raising = {(draft.file, draft.line) for draft in drafts if draft.effect == "raises"}
+        sure = (replace(one, perhaps=tuple(filter(raising.__contains__, one.perhaps))) for one in exports)
+        return _stopped(tuple(sure), [draft for draft in drafts if draft.breaks]), guarded
 
     def _dependent(self, activity: FileActivity) -> list[tuple[Mark, int]]:
         """The architecture-dependent branches that some architecture comes by, and which of them take it."""
@@ -462,8 +477,13 @@ def analyse(
     collecting = gc.isenabled()
     gc.disable()  # nearly all that is made lives to the end
     try:
-        analysis = Analysis(read, exists, settings)
         every = [*builds, *supposed]
+        made = {one.path: one.text.encode() for build in every for one in build.made}
+        analysis = Analysis(
+            lambda path: made[path] if path in made else read(path),
+            lambda path: path in made or exists(path),
+            settings,
+        )
         for index, result in _results(every, analysis, jobs):
             results[index] = result
             if progress is not None:
@@ -493,7 +513,8 @@ def _results(
         for index in groups[chunk]:
             absent = (*walked[index].absent, *result.unresolved)
             named = replace(result, name=builds[index].name, unresolved=absent)
-            yield index, _with_flags(named, builds[index].place)
+            told = relocated(named, builds[groups[chunk][0]].origins)
+            yield index, _with_flags(told, builds[index].place)
 
 
 def _stopped(exports: Sequence[Reached], breaking: Sequence[Draft]) -> tuple[Reached, ...]:
@@ -520,7 +541,7 @@ def _with_flags(result: BuildResult, place: FlagPlace | None) -> BuildResult:
     met: dict[Mark, None] = {}
     for export in result.exports:
         kept = tuple(row for row in export.marks if row[0] in own or row[0] not in lost)
-        hit = [row for row in export.marks if row[0] in lost]
+        hit = [row for row in export.marks if row[0] in lost and export.dependent]
         met.update(dict.fromkeys(row[0] for row in hit))
         exports.append(replace(export, marks=(*kept, *((mark, row[1]) for row in hit[:1]))))
     lacking = [one for one in result.lacking if any((x.file, x.line) in met for x in one.losses)]
@@ -569,7 +590,8 @@ def _result(
             drafts[draft.file, draft.line].append((result.name, draft))
         for export in result.exports:
             for mark, _ in export.marks:
-                reached_by[mark][result.name] = None
+                if mark not in export.perhaps:
+                    reached_by[mark][result.name] = None
         for mark, found in result.hanging.items():
             if any(result.name in reached_by[other] for other in found):
                 reached_by[mark][result.name] = None
@@ -634,7 +656,8 @@ def _guarded(results: Sequence[BuildResult], ids: Mapping[Mark, str]) -> dict[st
 def _export(build: str, found: Reached, ids: Mapping[Mark, str]) -> ExportReach:
     held_by: dict[str, Function] = {}
     for mark, function in found.marks:
-        held_by.setdefault(ids[mark], function)
+        if mark not in found.perhaps:  # a trap that stops only who chooses a library's part amiss
+            held_by.setdefault(ids[mark], function)
     own = found.export
     return ExportReach(
         build=build,

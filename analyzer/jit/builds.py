@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from analyzer import archs
 from analyzer.archs import Spelling
+from analyzer.cuda.made import MadeSource
 from analyzer.jit.commands import Command, parse
+from analyzer.jit.made import made_sources
 from analyzer.model import Build, Outcome, Unresolved
 from analyzer.python import contracts
+from analyzer.python.contents import Content
 from analyzer.python.library import HOLE
-from analyzer.python.machine import Budget
+from analyzer.python.machine import STEPS, Budget
 from analyzer.python.modules import ROOT
 from analyzer.python.survey import Survey
 from analyzer.python.values import Choice, Dict, Instance, List, Raised, Site, Value
@@ -31,6 +34,8 @@ class BuildSeen:
     sources: tuple[str, ...]
     commands: tuple[tuple[str, Command], ...]
     """Source file and what its command line says."""
+    made: tuple[tuple[str, Content], ...] = ()
+    """Sources that it makes of files of the tree, with what it puts beside them, by path."""
 
 
 def collect(survey: Survey) -> dict[str, BuildSeen]:
@@ -80,7 +85,16 @@ def _described(survey: Survey, dotted: str, site: Site, builds: Sequence[Value])
         name or dotted.rpartition(".")[2],
         tuple(sources),
         tuple(sorted(commands.items())),
+        tuple(_made(survey, sources)),
     )
+
+
+def _made(survey: Survey, sources: Iterable[str]) -> Iterator[tuple[str, Content]]:
+    """What is written where sources lie that are not in the tree."""
+    folders = {path.rpartition("/")[0] for path in sources if path.startswith("/")}
+    for path, content in sorted(survey.machine.written.items()):
+        if content is not None and path.rpartition("/")[0] in folders:
+            yield path, content
 
 
 def _paths(value: Value | None) -> list[str]:
@@ -99,10 +113,12 @@ def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> d
     m.steps = 0
     site = Site("", 1, 1, 1)
     found: dict[str, Command] = {}
+    follow, m.follow = m.follow, lambda *_: STEPS
     try:
         with m.aside():
             m.holes = True
-            result = m.call(m.attribute(build, contract.commands, site), [], {}, site)
+            few = _with_few_sources(build, contract)
+            result = m.call(m.attribute(few, contract.commands, site), [], {}, site)
         for entry in result.data.items if isinstance(result.data, List) else []:
             if not isinstance(entry.data, Dict):
                 continue
@@ -112,7 +128,7 @@ def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> d
     except (Raised, Budget):
         pass  # then the flags alone must do
     finally:
-        m.holes = False
+        m.holes, m.follow = False, follow
     if not found:
         flags = build.data.attributes.get(contract.flags)
         words = (
@@ -125,27 +141,48 @@ def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> d
     return found
 
 
+#: Of how many sources the command lines are asked for.
+_COMMANDS = 16
+
+
+def _with_few_sources(build: Value, contract: contracts.BuildClass) -> Value:
+    """The build; one with very many sources as it would be with a few of each kind of them."""
+    listed = build.data.attributes.get(contract.sources)
+    if listed is None or not isinstance(listed.data, List) or len(listed.data.items) <= _COMMANDS:
+        return build
+    kept: dict[str, Value] = {}
+    for item in sorted(listed.data.items, key=lambda item: str(item.data)):
+        kept.setdefault(PurePosixPath(str(item.data)).suffix, item)
+    few = Value(List(list(kept.values()), listed.data.depth, listed.data.open), listed.source)
+    attributes = {**build.data.attributes, contract.sources: few}
+    return Value(Instance(build.data.of, attributes, build.data.symbolic), build.source)
+
+
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
     """One build over all architectures, with what the CUDA side needs of it.
 
     ``command``: by architecture, what its first source's command line says; ``spelling``: how each
-    architecture is (or, where the build raises, would be) named to the compiler.
+    architecture is (or, where the build raises, would be) named to the compiler. ``sources`` are the files
+    that it compiles, those of the tree and those that it makes (``made``, with headers that it makes).
     """
 
     build: Build
     command: Mapping[str, Command]
     spelling: Mapping[str, Spelling]
+    sources: tuple[str, ...] = ()
+    made: tuple[MadeSource, ...] = ()
 
 
 def plan(
-    seen: Mapping[str, Mapping[str, BuildSeen]], known: set[str]
+    seen: Mapping[str, Mapping[str, BuildSeen]], known: set[str], read: Callable[[str], str]
 ) -> tuple[tuple[BuildPlan, ...], tuple[Unresolved, ...]]:
     """Merge what the hosts saw into builds.
 
     Args:
         seen: architecture to the builds that :func:`collect` found there.
         known: the files of the tree.
+        read: the text of one of them.
     """
     functions = sorted(
         {name for builds in seen.values() for name, b in builds.items() if b.outcome == "ok"}
@@ -166,8 +203,15 @@ def plan(
             if row is not None and row.outcome == "raises":
                 message[arch] = row.message
         sources = tuple(dict.fromkeys(path for row in good.values() for path in row.sources))
-        present = tuple(path for path in sources if path in known)
-        absent = [path.replace(HOLE, "…") for path in sources if path not in known]
+        contents = _contents(good.values())
+        made, failed = made_sources([path for path in sources if path in contents], contents, read)
+        compiled = {one.path: one.origin for one in made if one.path in sources}
+        present = tuple(dict.fromkeys(compiled.get(p, p) for p in sources if p in known or p in compiled))
+        absent = [
+            path.replace(HOLE, "…")
+            for path in sources
+            if path not in known and (path not in contents or path in failed)
+        ]
         if absent:
             what = f"{len(absent)} of {len(sources)} sources of {first.name}: {', '.join(absent[:3])}"
             why = "sources that are made when the build runs, or whose names are not fully known"
@@ -195,8 +239,20 @@ def plan(
                 for arch, command in commands.items()
             },
         )
-        plans.append(BuildPlan(build, commands, spelling))
+        units = tuple(path for path in sources if path in known or path in compiled)
+        plans.append(BuildPlan(build, commands, spelling, units, made))
     return _distinct(plans), tuple(unresolved)
+
+
+def _contents(rows: Iterable[BuildSeen]) -> dict[str, Content]:
+    """What the build writes; nothing that it writes in two ways."""
+    found: dict[str, Content] = {}
+    other: set[str] = set()
+    for row in rows:
+        for path, content in row.made:
+            if found.setdefault(path, content) != content:
+                other.add(path)
+    return {path: content for path, content in found.items() if path not in other}
 
 
 def _distinct(plans: list[BuildPlan]) -> tuple[BuildPlan, ...]:
@@ -207,12 +263,11 @@ def _distinct(plans: list[BuildPlan]) -> tuple[BuildPlan, ...]:
     return tuple(
         plan
         if counts[plan.build.name] == 1
-        else BuildPlan(
-            msgspec.structs.replace(
+        else replace(
+            plan,
+            build=msgspec.structs.replace(
                 plan.build, name=f"{plan.build.name} ({plan.build.function.rpartition('.')[2]})"
             ),
-            plan.command,
-            plan.spelling,
         )
         for plan in plans
     )

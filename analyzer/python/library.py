@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
 
-from analyzer.python import device
+from analyzer.python import contents, device
 from analyzer.python.modules import ROOT
 from analyzer.python.values import (
     Accessor,
@@ -93,6 +93,9 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     data = value.data
     if isinstance(data, Super):
         return _super_attribute(m, data, name, site)
+    found = contents.attribute(m, value, name)
+    if found is not None:
+        return found
     if isinstance(data, Environment) and name == "get":
         return Value(Builtin("getenv", _getenv))
     if isinstance(data, (List, Dict, Set)):
@@ -147,6 +150,8 @@ def _constant_attribute(m: Machine, value: Value, name: str, site: Site) -> Valu
     if isinstance(data, device.Record) and name in data.names:
         item: Value = data[data.names.index(name)]
         return item.derived(value.source)
+    if isinstance(data, device.Record) and data.ordered_by:
+        return m.unknown(f"{name} of an architecture is not in the device model", site, value.source)
     if not hasattr(data, name):
         if isinstance(data, PurePosixPath) and hasattr(PosixPath, name):
             return Value(Free(f"method {name} of a path"), value.source)  # it asks the file system
@@ -1014,6 +1019,7 @@ _SIMPLE: dict[str, Callable[[Machine, Site, Args, Keywords], Value]] = {
     "next": _next,
     "iter": _same,
     "print": _nothing,
+    "open": contents.opened,
     "dir": _dir,
     "repr": _real(repr),
     "int": _real(int),
@@ -1088,6 +1094,14 @@ def _models() -> dict[str, Any]:
         "subprocess.check_output": Builtin("check_output", _check_output),
         "subprocess.run": Builtin("run", _run_command),
         "shutil.which": Builtin("which", _which),
+        "shutil.copy": Builtin("copy", contents.copied),
+        "shutil.copy2": Builtin("copy", contents.copied),
+        "shutil.copyfile": Builtin("copy", contents.copied),
+        "io.open": Builtin("open", contents.opened),
+        "jinja2.Template": Builtin("Template", contents.template),
+        # CuTe DSL, control flow: what is given must be known when the kernel is traced, and is given back.
+        "cutlass.const_expr": Builtin("const_expr", _same),
+        "cutlass.cutlass_dsl.const_expr": Builtin("const_expr", _same),
         "inspect.signature": Builtin("signature", _signature),
         "types.SimpleNamespace": Builtin("SimpleNamespace", _namespace),
         "argparse.Namespace": Builtin("Namespace", _namespace),
@@ -1134,11 +1148,19 @@ def _path_exists(m: Machine, site: Site, owner: Value, args: Args, keywords: Key
 
 def _read_text(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
     path = str(owner.data)
+    found = contents.content(m, path)
+    if found is not None:
+        return found
     if path.startswith(ROOT):
         text = m.index.text(posixpath.normpath(path.removeprefix(ROOT)))
         if text is not None:
             return Value(text)
     return Value(Free("the content of a file"))
+
+
+def _write_text(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
+    contents.write(m, str(owner.data), args[0] if args else Value(Free("a text")))
+    return Value(Free("how much was written"))
 
 
 def _glob(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
@@ -1154,12 +1176,12 @@ _PATH_METHODS: dict[str, Method] = {
     "is_dir": _path_exists,
     "read_text": _read_text,
     "mkdir": lambda m, site, owner, args, keywords: Value(None),
-    "write_text": lambda m, site, owner, args, keywords: Value(None),
+    "write_text": _write_text,
     "unlink": lambda m, site, owner, args, keywords: Value(None),
     "touch": lambda m, site, owner, args, keywords: Value(None),
     "glob": _glob,
     "rglob": _glob,
     "iterdir": _glob,
-    "open": lambda m, site, owner, args, keywords: Value(Free("a file")),
+    "open": lambda m, site, owner, args, keywords: contents.opened(m, site, [owner, *args], keywords),
     "stat": lambda m, site, owner, args, keywords: Value(Free("a file's state")),
 }

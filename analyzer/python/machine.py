@@ -10,6 +10,7 @@ from time import process_time
 from typing import Protocol
 
 from analyzer.python import calls, expressions, imports, statements
+from analyzer.python.contents import Content
 from analyzer.python.device import Host
 from analyzer.python.flow import Ended, Loop, Outcome, merge
 from analyzer.python.heap import Heap
@@ -185,6 +186,8 @@ class Machine:
         """Whether a text with parts that are not known is kept, with :data:`library.HOLE` in their place."""
         self.loaded: list[tuple[Value, bool]] = []
         """Descriptions of builds that were loaded, and whether that is so on every way."""
+        self.written: dict[str, Content | None] = {}
+        """What files were given by what was run, by path; None where several texts, or one not known."""
         self.forks = 0
         """How many branches are being run of which it is free whether they are taken."""
         self.assumed: dict[str, Value] = {}

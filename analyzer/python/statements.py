@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from analyzer.python import expressions, flow, imports, lists, stores
+from analyzer.python.contents import Stream
 from analyzer.python.flow import Outcome
 from analyzer.python.heap import loosen
 from analyzer.python.values import (
@@ -210,7 +211,7 @@ def _entered(m: Machine, context: Value, frame: Frame, node: ast.stmt) -> Value:
         method = expressions.find_in_class(m, context.data.of, "__enter__")
         if method is not None:
             return m.call(Value(Bound(method, context)), [], {}, frame.site(node))
-    if isinstance(context.data, (Instance, Free, Unknown)):
+    if isinstance(context.data, (Instance, Free, Unknown, Stream)):
         return context
     return Value(Free("what a context gives"), context.source)
 

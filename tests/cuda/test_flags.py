@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from analyzer.cuda.gates import GuardGate
 from analyzer.cuda.units import BuildUnits, CudaResult, FlagPlace
 from tests.cuda.test_units import analysed, build, export
@@ -28,7 +30,10 @@ CONTROL = """
       p[0] = 1;
     }
     __global__ void other(int* p) { p[0] = 2; }
-    void run(int* p) { k<<<1, 1>>>(p); }
+    void run(int* p) {
+      cudaLaunchAttribute attribute{cudaLaunchAttributeProgrammaticStreamSerialization};
+      k<<<1, 1>>>(p);
+    }
     void start(int* p) { other<<<1, 1>>>(p); }
     TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
     TVM_FFI_DLL_EXPORT_TYPED_FUNC(start, start);
@@ -82,3 +87,35 @@ def test_builds_alike_with_and_without_a_place() -> None:
     (found,) = told(result)
     assert found.builds == ("build",)
     assert [e.guards for e in result.exports if e.build == "other"] == [(), ()]
+
+
+ADAPTER = """
+    #include "control.cuh"
+    #include <cutlass/adapter.h>
+    void run(int* p) { Adapter<int>().run(p, {arguments}); }
+    TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
+"""
+LAUNCHER = """
+    #pragma once
+    template <class T>
+    struct Adapter {
+      void run(int* p, int stream, bool launch_with_pdl = false) {
+        if (launch_with_pdl) attribute = cudaLaunchAttributeProgrammaticStreamSerialization;
+        k<<<1, 1>>>(p);
+      }
+    };
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missed"),
+    [("0", False), ("0, false", False), ("0, true", True), ("0, enable_pdl", True), ("(0, 1)", False)],
+)
+def test_a_wait_is_missed_only_if_the_launch_may_be_a_dependent_one(arguments: str, missed: bool) -> None:
+    control = CONTROL.partition("void run")[0]
+    files = {
+        "unit.cu": ADAPTER.replace("{arguments}", arguments),
+        "include/control.cuh": control,
+        "include/cutlass/adapter.h": LAUNCHER,
+    }
+    assert bool(told(analysed(files, asking()))) is missed

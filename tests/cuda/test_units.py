@@ -391,3 +391,35 @@ def test_no_export_of_a_build_that_does_not_compile_can_be_run(stop: str) -> Non
     assert (found.gate.effect, found.gate.message) == ("raises", stop.rstrip(";"))
     assert [one.guards for one in result.exports] == [(found.gate.id,)] * 2
     assert [one.held_by[found.gate.id].name for one in result.exports] == ["run", "idle"]
+
+
+LIBRARY = """
+    #pragma once
+    struct Atom {
+      static __device__ void fma(int* p) {
+    #if __CUDA_ARCH__ < 1200
+        p[0] = 1;
+    #else
+        __trap();
+    #endif
+      }
+    };
+    template <class T>
+    struct Chosen {
+      __device__ void run(int* p) { Atom::fma(p); }
+    };
+"""
+
+
+@pytest.mark.parametrize(("call", "stops"), [("Chosen<int>().run(p)", False), ("Atom::fma(p)", True)])
+def test_a_trap_in_a_library_stops_an_export_only_if_its_own_code_names_it(call: str, stops: bool) -> None:
+    unit = f"""
+        #include <cute/atom.hpp>
+        __global__ void k(int* p) {{ {call}; }}
+        void run(int* p) {{ k<<<1, 1>>>(p); }}
+        TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
+    """
+    result = analysed({"unit.cu": unit, "include/cute/atom.hpp": LIBRARY})
+    (found,) = result.guards
+    assert found.gate.effect == ("raises" if stops else "none")
+    assert export(result, "run").guards == ((found.gate.id,) if stops else ())

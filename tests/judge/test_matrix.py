@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -256,8 +257,20 @@ def test_who_is_let_in_wrongly_is_not_served(
     )
     site = Site("kit/api.py", 1, 1, 1)
     trial = Trial(
-        "kit.run", "kit.run", choice, site, (), False, (((place, None), Truth.TRUE),), (("m", "run"),), (), ()
+        "kit.run",
+        "kit.run",
+        choice,
+        site,
+        (),
+        False,
+        (((place, None), Truth.TRUE),),
+        (("kit.jit.make", "run"),),
+        (),
+        (),
     )
     (found,) = judge.cells(matrix.rows({arch: [trial] for arch in gate.verdict}), ())
     assert found.status == {"sm_100": "supported", "sm_120": status}
     assert found.reasons == ({"sm_120": (gate.id,)} if status == "unsupported" else {})
+    other = replace(trial, exports=(*trial.exports, ("kit.jit.make_other", "run")))
+    (found,) = judge.cells(matrix.rows({arch: [other] for arch in gate.verdict}), ())
+    assert found.status == {"sm_100": "supported", "sm_120": "supported"}
