@@ -73,11 +73,9 @@ def doors() -> dict[str, Door]:
 @cache
 def words() -> frozenset[str]:
     """The names that lead to a device answer: a file without any of them holds no door."""
-    return frozenset(
-        re.findall(r"\w+", door.path)[-1]
-        for door in doors().values()
-        if door.kind == "device" and "()" not in door.path.removesuffix("()")
-    )
+    asking = [door.path for door in doors().values() if door.kind == "device"]
+    objects = tuple(f"{path}." for path in asking)
+    return frozenset(re.findall(r"\w+", path)[-1] for path in asking if not path.startswith(objects))
 
 
 @cache

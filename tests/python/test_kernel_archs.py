@@ -67,7 +67,6 @@ def test_members_compare_as_the_language_has_it(sign: str) -> None:
         ("arch >= Arch.sm_120f", True),
         ("arch in (Arch.sm_100a, Arch.sm_120a)", True),
         ("(arch.major, arch.minor, arch.name)", (12, 0, "sm_120a")),
-        ("BaseDSL._get_dsl().envar.arch", "sm_120a"),
     ],
 )
 def test_what_a_kernel_sees_on_the_target(expression: str, wanted: object) -> None:
