@@ -25,6 +25,7 @@ from analyzer.graph.flow import FEW, Flow, Way
 from analyzer.jit.builds import BuildPlan
 from analyzer.judge.traced import lacking
 from analyzer.model import Gate, Justification, Step
+from analyzer.python import contracts
 from analyzer.python.findings import Findings
 from analyzer.python.gates import PythonGate
 from analyzer.python.observe import Call, Key
@@ -80,6 +81,8 @@ class Follower:
 
     def reached_by_target(self, draft: PythonGate) -> dict[str, tuple[ExportReach, ...]]:
         """The builds that the target itself is led to through a gate that lets it pass."""
+        if draft.gate.layer == "jit" and not self._led(draft.function):
+            return {}
         functions = set(self._starts(draft, self.target))
         graph = self._graph(self.target)
         for start in list(functions):
@@ -92,6 +95,22 @@ class Follower:
             if callee in failing and (under or source in functions):
                 functions |= {callee, *nx.descendants(failing, callee)}
         return self._builds(functions)
+
+    def _led(self, function: str) -> bool:
+        """Whether calls that the target makes lead to a function, from one that nobody is seen to call.
+
+        What lists builds to be made ahead of time is no such function.
+        """
+        graph, collectors = self.flow.graph, contracts.collectors()
+        pending, seen = [function], {function}
+        for name in pending:
+            callers = set(graph.predecessors(name)) - collectors if name in graph else set()
+            if not callers:
+                return name != function
+            own = {one for one in callers if self.target in graph.edges[one, name]["way"].archs} - seen
+            seen |= own
+            pending += sorted(own)
+        return False
 
     def traced(self, functions: Iterable[str], arch: str) -> list[Step]:
         """What kernels in Python that an architecture runs ask for, and the target lacks."""

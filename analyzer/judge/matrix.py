@@ -279,15 +279,15 @@ class Judge:
     def _wrongly_admitted(self, trial: Trial) -> list[str]:
         """The lists of builds that let the target in where the hardware stops everything behind them.
 
-        They count where a back end was chosen (else another may take its place) and where they make every
-        build of which something is called.
+        They count where a back end was chosen (else another may take its place) and no other list lets the
+        target in: which of two builds is made may hang on what is not known.
         """
         if trial.choice in ("", AUTO):
             return []
         found = [gate for asked, _ in trial.decided for gate in self._gates(asked) if gate.layer == "jit"]
-        wrong = [gate for gate in found if gate.effect == "wrongly_admitted" and _by_hardware(gate)]
-        called = {maker.rpartition(".")[2] for maker, _ in trial.exports}
-        return [gate.id for gate in wrong] if called <= {gate.scope for gate in wrong} else []
+        entered = [gate for gate in found if gate.verdict.get(self.target) == "admit"]
+        wrong = [gate for gate in entered if gate.effect == "wrongly_admitted" and _by_hardware(gate)]
+        return [gate.id for gate in wrong] if len(wrong) == len(entered) else []
 
     def _runs_elsewhere(self, pair: tuple[str, str]) -> bool:
         """Whether an export runs no kernel of its own, but images that are fetched when it is called."""

@@ -10,6 +10,7 @@ from functools import cache
 from analyzer import archs, data
 from analyzer.archs import Spelling
 from analyzer.model import Effect, Gate, Step, Verdict
+from analyzer.python import contracts
 from analyzer.python.values import List, Set, Site, Value
 
 _NAME = re.compile(r"(?:sm_?|compute_)?(\d{2,3}|\d{1,2}\.\d)[af]?")
@@ -99,7 +100,7 @@ def gates(
     lists: dict[Site, dict[str, ArchList]] = {}
     for arch, told in found.items():
         for item in told:
-            if item.variable in variables():
+            if item.variable not in contracts.pins():
                 lists.setdefault(item.site, {})[arch] = item
     made = []
     for site in sorted(lists, key=lambda site: (site.file, site.line, site.column)):

@@ -66,7 +66,10 @@ _Callers = Mapping[str, frozenset[str]]
 def _callers(told: Iterable[Findings]) -> _Callers:
     callers: dict[str, set[str]] = defaultdict(set)
     for findings in told:
+        given = {call.caller for call in findings.calls if call.given}
         for call in findings.calls:
+            if call.caller in given and not call.given:
+                continue  # it was called with device answers: seen as it ran on these
             if call.kind in ("calls", "makes", "method"):
                 callers[call.callee].add(call.caller)
     return {name: frozenset(names) for name, names in callers.items()}

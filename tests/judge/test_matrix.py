@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+import msgspec
 import pytest
 
 from analyzer.judge import matrix
@@ -240,11 +241,14 @@ def test_who_is_let_in_wrongly_is_not_served(
         effect="wrongly_admitted",
         justification=Justification(kind),
     )
-    draft = PythonGate(
-        gate, frozenset([place]), frozenset(), frozenset(), "kit.jit", "make", "kit.jit.make", True
-    )
+    also = ("kit/jit.py", 17, 5, "majors=[12]")
+    other = msgspec.structs.replace(gate, id="jit:kit/jit.py:other:1", line=17, effect="none")
+    drafts = [
+        PythonGate(one, frozenset([where]), frozenset(), frozenset(), "kit.jit", "make", "kit.jit.make", True)
+        for one, where in ((gate, place), (other, also))
+    ]
     judge = matrix.Judge(
-        [draft],
+        drafts,
         {arch: {} for arch in gate.verdict},
         {},
         (),
@@ -264,13 +268,13 @@ def test_who_is_let_in_wrongly_is_not_served(
         (),
         False,
         (((place, None), Truth.TRUE),),
-        (("kit.jit.make", "run"),),
+        (("m", "run"),),
         (),
         (),
     )
     (found,) = judge.cells(matrix.rows({arch: [trial] for arch in gate.verdict}), ())
     assert found.status == {"sm_100": "supported", "sm_120": status}
     assert found.reasons == ({"sm_120": (gate.id,)} if status == "unsupported" else {})
-    other = replace(trial, exports=(*trial.exports, ("kit.jit.make_other", "run")))
-    (found,) = judge.cells(matrix.rows({arch: [other] for arch in gate.verdict}), ())
+    either = replace(trial, decided=(*trial.decided, ((also, None), Truth.TRUE)))
+    (found,) = judge.cells(matrix.rows({arch: [either] for arch in gate.verdict}), ())
     assert found.status == {"sm_100": "supported", "sm_120": "supported"}
