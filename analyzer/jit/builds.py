@@ -93,7 +93,7 @@ def _made(survey: Survey, sources: Iterable[str]) -> Iterator[tuple[str, Content
     """What is written where sources lie that are not in the tree."""
     folders = {path.rpartition("/")[0] for path in sources if path.startswith("/")}
     for path, content in sorted(survey.machine.written.items()):
-        if content is not None and path.rpartition("/")[0] in folders:
+        if isinstance(content, Content) and path.rpartition("/")[0] in folders:
             yield path, content
 
 
@@ -109,36 +109,55 @@ def _paths(value: Value | None) -> list[str]:
 
 def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> dict[str, Command]:
     """What the command lines of a build say, by source; from its flags alone where they are not known."""
+    found = _listed_commands(survey, _with_few_sources(build, contract), contract)
+    if found:
+        return found
+    words = _scripted(survey, build, contract)
+    flags = build.data.attributes.get(contract.flags)
+    if not words and flags is not None and isinstance(flags.data, List):
+        words = [item.data for item in flags.data.items if isinstance(item.data, str)]
+    return {path: parse(words) for path in _paths(build.data.attributes.get(contract.sources))}
+
+
+def _listed_commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> dict[str, Command]:
+    """The command lines that the build's own method gives."""
+    found: dict[str, Command] = {}
+    result = _asked(survey, build, contract.commands)
+    for entry in result.data.items if result is not None and isinstance(result.data, List) else []:
+        if not isinstance(entry.data, Dict):
+            continue
+        fields = {key: value.data for key, (_, value) in entry.data.items.items()}
+        if isinstance(fields.get("file"), str) and isinstance(fields.get("command"), str):
+            found[fields["file"].removeprefix(ROOT)] = parse([fields["command"]])
+    return found
+
+
+def _scripted(survey: Survey, build: Value, contract: contracts.BuildClass) -> list[str]:
+    """The words of the script that the build writes: flags stand in it as they do on a command line."""
+    m = survey.machine
+    outer, m.written = m.written, {}
+    try:
+        _asked(survey, build, contract.script)
+        texts = [text for text in m.written.values() if isinstance(text, str)]
+    finally:
+        m.written = outer
+    return [text.replace("$\n", " ") for text in texts]
+
+
+def _asked(survey: Survey, build: Value, method: str) -> Value | None:
+    """What a method of a build gives, texts with parts that are not known among it; None if it raises."""
     m = survey.machine
     m.steps = 0
     site = Site("", 1, 1, 1)
-    found: dict[str, Command] = {}
     follow, m.follow = m.follow, lambda *_: STEPS
     try:
         with m.aside():
             m.holes = True
-            few = _with_few_sources(build, contract)
-            result = m.call(m.attribute(few, contract.commands, site), [], {}, site)
-        for entry in result.data.items if isinstance(result.data, List) else []:
-            if not isinstance(entry.data, Dict):
-                continue
-            fields = {key: value.data for key, (_, value) in entry.data.items.items()}
-            if isinstance(fields.get("file"), str) and isinstance(fields.get("command"), str):
-                found[fields["file"].removeprefix(ROOT)] = parse([fields["command"]])
+            return m.call(m.attribute(build, method, site), [], {}, site)
     except (Raised, Budget):
-        pass  # then the flags alone must do
+        return None
     finally:
         m.holes, m.follow = False, follow
-    if not found:
-        flags = build.data.attributes.get(contract.flags)
-        words = (
-            [item.data for item in flags.data.items if isinstance(item.data, str)]
-            if flags is not None and isinstance(flags.data, List)
-            else []
-        )
-        for path in _paths(build.data.attributes.get(contract.sources)):
-            found[path] = parse(words)
-    return found
 
 
 #: Of how many sources the command lines are asked for.

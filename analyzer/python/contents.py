@@ -93,8 +93,12 @@ def copied(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
 
 
 def write(m: Machine, path: str, text: Value) -> None:
-    """A file is given this text; of one that is given several, nothing is known."""
-    made = text.data if isinstance(text.data, Content) else None
+    """A file is given this text; of one that is given several, nothing is known.
+
+    Texts of Python itself are kept where those with holes are asked for: scripts that are not fully known.
+    """
+    known = isinstance(text.data, Content) or (m.holes and isinstance(text.data, str))
+    made = text.data if known else None
     m.written[path] = made if m.written.get(path, made) == made else None
 
 

@@ -13,7 +13,8 @@ from analyzer import data
 class BuildClass:
     """A class whose objects describe one build; the other fields name its attributes and methods.
 
-    ``commands``: a method that gives the compiler's command lines. ``loads``: methods that build and load it.
+    ``commands``: a method that gives the compiler's command lines; ``script``: one that writes a script with
+    them, for releases that have no such method. ``loads``: methods that build and load it.
     """
 
     path: str
@@ -21,6 +22,7 @@ class BuildClass:
     sources: str
     flags: str
     commands: str
+    script: str
     loads: frozenset[str]
 
 
@@ -29,7 +31,13 @@ def builds() -> dict[str, BuildClass]:
     """Build classes by dotted path."""
     return {
         path: BuildClass(
-            path, row["name"], row["sources"], row["flags"], row["commands"], frozenset(row["loads"])
+            path,
+            row["name"],
+            row["sources"],
+            row["flags"],
+            row["commands"],
+            row["script"],
+            frozenset(row["loads"]),
         )
         for row in data.table("contracts").get("build", [])
         for path in row["classes"]

@@ -186,7 +186,7 @@ class Machine:
         """Whether a text with parts that are not known is kept, with :data:`library.HOLE` in their place."""
         self.loaded: list[tuple[Value, bool]] = []
         """Descriptions of builds that were loaded, and whether that is so on every way."""
-        self.written: dict[str, Content | None] = {}
+        self.written: dict[str, Content | str | None] = {}
         """What files were given by what was run, by path; None where several texts, or one not known."""
         self.forks = 0
         """How many branches are being run of which it is free whether they are taken."""

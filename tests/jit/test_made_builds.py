@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from analyzer.model import Gate, Report, encode
@@ -105,3 +107,36 @@ def test_what_made_sources_include_is_reached_through_them(report: Report) -> No
 
 def test_nothing_is_told_of_where_sources_are_put(report: Report) -> None:
     assert b"/made" not in encode(report)
+
+
+SCRIPT = """\\
+    def write_ninja(self):
+        flags = ["-DWIDE=2", f"-isystem {SOURCES}", f"-I{unknown()}/include", *self.extra_cuda_cflags]
+        text = "cuda_cflags = " + " $\\\\n    ".join(flags) + "\\\\nbuild ops.o: cuda_compile ops.cu\\\\n"
+        pathlib.Path("/made/build.ninja").write_text(text)
+"""
+
+
+def test_flags_stand_in_the_script_where_a_release_has_nothing_else(tmp_path: Path) -> None:
+    start, end = CORE.index("    def get_compile_commands"), CORE.index("    def build_and_load")
+    program = "from flashinfer.jit.core import gen_jit_spec\n"
+    program += (
+        'def make():\n    return gen_jit_spec("ops", ["ops.cu"], ["-gencode=arch=compute_90a,code=sm_90a"])\n'
+    )
+    files = {
+        "flashinfer/__init__.py": "",
+        "flashinfer/jit/__init__.py": "",
+        "flashinfer/jit/core.py": "from elsewhere import unknown\n"
+        + CORE[:start]
+        + SCRIPT
+        + "\n"
+        + CORE[end:],
+        "flashinfer/ops.py": program,
+        "flashinfer/data/ops.cu": "#include <deep.cuh>\n__global__ void k(int* p) { deep(p); }\n",
+        "flashinfer/data/deep.cuh": f"inline __device__ void deep(int* p) {{\n{body}}}\n",
+    }
+    report = scanned(write(tmp_path, files))
+    (build,) = report.builds
+    assert "-DWIDE=2" in build.flags["sm_120"]
+    assert build.spelling["sm_120"] == ("9.0a",)
+    assert not [found for found in report.coverage.unresolved if "deep.cuh" in found.what]
