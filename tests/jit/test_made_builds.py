@@ -120,17 +120,14 @@ SCRIPT = """\\
 def test_flags_stand_in_the_script_where_a_release_has_nothing_else(tmp_path: Path) -> None:
     start, end = CORE.index("    def get_compile_commands"), CORE.index("    def build_and_load")
     program = "from flashinfer.jit.core import gen_jit_spec\n"
-    program += (
-        'def make():\n    return gen_jit_spec("ops", ["ops.cu"], ["-gencode=arch=compute_90a,code=sm_90a"])\n'
-    )
+    program += 'FLAGS = ["-gencode=arch=compute_90a,code=sm_90a"]\n'
+    program += 'def make():\n    return gen_jit_spec("ops", ["ops.cu"], FLAGS)\n'
+    core = "from elsewhere import unknown\n" + CORE[:start] + SCRIPT + "\n" + CORE[end:]
+    body = "#if WIDE == 2\n  p[0] = 1;\n#endif\n"
     files = {
         "flashinfer/__init__.py": "",
         "flashinfer/jit/__init__.py": "",
-        "flashinfer/jit/core.py": "from elsewhere import unknown\n"
-        + CORE[:start]
-        + SCRIPT
-        + "\n"
-        + CORE[end:],
+        "flashinfer/jit/core.py": core,
         "flashinfer/ops.py": program,
         "flashinfer/data/ops.cu": "#include <deep.cuh>\n__global__ void k(int* p) { deep(p); }\n",
         "flashinfer/data/deep.cuh": f"inline __device__ void deep(int* p) {{\n{body}}}\n",

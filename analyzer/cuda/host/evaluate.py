@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -9,6 +10,7 @@ from typing import Protocol
 import tree_sitter
 
 from analyzer.archs import Arch
+from analyzer.cuda.guards import bare
 from analyzer.cuda.host import api
 from analyzer.cuda.host.values import (
     FREE,
@@ -19,6 +21,7 @@ from analyzer.cuda.host.values import (
     Truth,
     Value,
     both,
+    certain,
     chosen,
     computed,
     either,
@@ -28,6 +31,12 @@ from analyzer.cuda.host.values import (
 )
 
 Node = tree_sitter.Node
+#: Nodes in an expression by which it may not be the same when it is evaluated again.
+_EFFECTS = {
+    *("call_expression", "assignment_expression", "update_expression", "lambda_expression"),
+    *("conditional_expression", "field_expression", "template_function"),
+}
+_ARITHMETIC = frozenset("+-*/%")
 _LOOPS = frozenset({"while_statement", "do_statement", "for_statement", "for_range_loop"})
 _NOTHING = frozenset({"return;", "return false;", "return nullptr;", "return {};", "return std::nullopt;"})
 _CASTS = frozenset({"static_cast", "const_cast", "reinterpret_cast", "int", "unsigned", "size_t", "int32_t"})
@@ -51,6 +60,9 @@ class Surroundings(Protocol):
 
     def assign(self, name: str, value: Value) -> None:
         """A name that the function does not declare is given a value."""
+
+    def member(self, name: str) -> Value:
+        """The numbers that a member of that name may hold, of whatever object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,15 @@ class Decision:
     skips: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call, or the making of an object, by its last name: on which architectures, with what."""
+
+    name: str
+    may: int
+    arguments: tuple[Value, ...]
+
+
 @dataclass
 class Exits:
     """How a piece of code can be left: does control go on, does it return, does it fail?"""
@@ -99,6 +120,11 @@ class Function:
     env: dict[str, Value] = field(default_factory=dict)
     may: int = 0
     exits: Exits = field(default_factory=Exits)
+    calls: list[Call] = field(default_factory=list)
+    comes: int | None = None
+    """The architectures on which it is called, if that is known."""
+    facts: dict[str, int] = field(default_factory=dict)
+    """Expressions that nothing decides, with the architectures on which they must be false by now."""
 
     @property
     def full(self) -> int:
@@ -107,7 +133,7 @@ class Function:
 
     def run(self) -> Value:
         """What the function returns."""
-        self.may = self.full
+        self.may = self.full if self.comes is None else self.comes
         for parameter in _all(self.root, {"parameter_declaration", "optional_parameter_declaration"}):
             name = _declared(parameter.child_by_field_name("declarator"))
             if name is not None:
@@ -161,15 +187,20 @@ class Function:
         if start is not None:
             self.execute(start)
         condition = clause.child_by_field_name("value") or clause
-        decided = truth(self._condition(condition))
+        decided = self._decided(condition)
         came = self.may
+        known = dict(self.facts)
         then, first = self._side(node.child_by_field_name("consequence"), came & ~decided.false)
+        self.facts = known
         kept = dict(self.env)
         after = self.may
         self.env = dict(first)
         alternative = node.child_by_field_name("alternative")
         before = len(self.decisions)
         other, _ = self._side(alternative, came & ~decided.true)
+        self.facts = known
+        if alternative is None and not after:
+            self._left(condition)
         chained = alternative is not None and _only(alternative) == "if_statement"
         own = 0
         for decision in self.decisions[before:] if chained else ():
@@ -180,6 +211,42 @@ class Function:
         skips = alternative is None and _leaves(node.child_by_field_name("consequence"), self.text)
         self._decide(condition, decided, came, then, other, after == 0, alternative, own, skips)
         self.may |= after
+
+    def _decided(self, condition: Node) -> Truth:
+        """A condition; a free one is false where all beside it held, and what it led to has left."""
+        return self._known(condition, truth(self._condition(condition)))
+
+    def _known(self, node: Node, decided: Truth) -> Truth:
+        if not self.facts:
+            return decided
+        return Truth(decided.true, decided.false | self.facts.get(_plain(self._text(node)), 0))
+
+    def _left(self, condition: Node) -> None:
+        """Whoever is still here did not take a branch: if one part of its condition is free, it was false."""
+        parts = list(_conjuncts(condition))
+        settled = [self._settled(part) for part in parts]
+        holds = [self._decided(one).true if same else 0 for one, same in zip(parts, settled, strict=True)]
+        for index, part in enumerate(parts):
+            others = self.full
+            for place, true in enumerate(holds):
+                others &= true if place != index else self.full
+            if others and settled[index]:
+                text = _plain(self._text(part))
+                self.facts[text] = self.facts.get(text, 0) | others
+
+    def _settled(self, node: Node) -> bool:
+        """Whether an expression is made of local names and constants alone, and changes nothing."""
+        names = _all(node, {"identifier", "qualified_identifier", *_EFFECTS})
+        return all(
+            name.type == "qualified_identifier"
+            or (name.type == "identifier" and self._text(name) in self.env)
+            for name in names
+        )
+
+    def _forget(self, name: str) -> None:
+        """A name is given another value: what was known of expressions that hold it no longer is."""
+        for text in [text for text in self.facts if name in re.findall(r"\w+", text)]:
+            del self.facts[text]
 
     def _side(self, node: Node | None, mask: int) -> tuple[Exits, dict[str, Value]]:
         """Run one side of a branch: how it is left, and the variables as they were before."""
@@ -262,13 +329,13 @@ class Function:
                 continue
             falling = Truth(0, self.full)
             outer, self.exits = self.exits, Exits()
-            self.env, self.may = dict(kept), came & ~hit.false
+            self.env, self.may, known = dict(kept), came & ~hit.false, dict(self.facts)
             broke = False
             for statement in statements:
                 broke = broke or statement.type == "break_statement"
                 after |= self.may if statement.type == "break_statement" else 0
                 self.execute(statement)
-            found = self.exits
+            found, self.facts = self.exits, known
             found.fails = found.fails and not self.may and not found.returns and not broke
             self.exits = outer
             after |= self.may
@@ -294,10 +361,13 @@ class Function:
     def _loop(self, node: Node) -> None:
         came = self.may
         for name in _assigned(node, self.text):
+            self._forget(name)
             if name in self.env:
                 self.env[name] = FREE
+        known = dict(self.facts)
         for child in node.named_children:
             self.execute(child)
+        self.facts = known
         self.may |= came
 
     def _declare(self, node: Node) -> None:
@@ -309,9 +379,11 @@ class Function:
                 held = child.child_by_field_name("value")
                 target = child.child_by_field_name("declarator") or child
                 if held is not None:
-                    bare = held.type in ("argument_list", "initializer_list")
-                    given = self._arguments(held) if bare else [self.value(held)]
+                    listed = held.type in ("argument_list", "initializer_list")
+                    given = self._arguments(held) if listed else [self.value(held)]
                     several = Several(tuple(given)) if held.type == "initializer_list" and given else typed
+                    if listed:
+                        self._made(node, given)
                     single = len(given) == 1 and not isinstance(typed, Properties)
                     value = given[0] if single else several
             if target.type in ("structured_binding_declarator", "reference_declarator") and (
@@ -321,11 +393,21 @@ class Function:
                 if target.type == "reference_declarator" and len(names) == 1:
                     parts = (value,)
                 for index, name in enumerate(names):
-                    self.env[self._text(name)] = parts[index] if parts else FREE
+                    self._bind(self._text(name), parts[index] if parts else FREE)
                 continue
             declared = _declared(target)
             if declared is not None:
-                self.env[self._text(declared)] = value
+                self._bind(self._text(declared), value)
+
+    def _bind(self, name: str, value: Value) -> None:
+        self._forget(name)
+        self.env[name] = value
+
+    def _made(self, node: Node, given: Sequence[Value]) -> None:
+        """Note that an object of the type that a node names is made."""
+        kind = node.child_by_field_name("type")
+        name = self._text(kind).split("<")[0].split("::")[-1].strip()
+        self.calls.append(Call(name, self.may, tuple(given)))
 
     def _typed(self, node: Node) -> Value:
         kind = node.child_by_field_name("type")
@@ -401,6 +483,7 @@ class Function:
             case "compound_literal_expression":
                 held = node.child_by_field_name("value")
                 value = self.value(held) if held is not None else FREE
+                self._made(node, value.parts if isinstance(value, Several) else ())
                 single = isinstance(value, Several) and len(value.parts) == 1
                 return value.parts[0] if single and isinstance(value, Several) else value
             case _ if node.type.endswith("_statement"):
@@ -451,12 +534,13 @@ class Function:
         sign = self._text(node.child_by_field_name("operator"))
         if left is None or right is None:
             return FREE
-        one, other = self._operands(left, right)
         if sign in ("&&", "and", "||", "or"):
             join = both if sign in ("&&", "and") else either
-            found = join(truth(one), truth(other))
+            one, other = self._operands(left, right)
+            found = join(self._known(left, truth(one)), self._known(right, truth(other)))
             return numbers(found, len(self.around.archs)) if found.true or found.false else FREE
-        return computed(sign, one, other)
+        one, other = self._operands(left, right)
+        return certain(computed(sign, one, other))
 
     def _operands(self, left: Node, right: Node) -> tuple[Value, Value]:
         """Both sides of an operator; constants are looked up where they meet an answer about the device."""
@@ -468,9 +552,22 @@ class Function:
         return one, other
 
     def _constant(self, node: Node) -> Value:
+        if node.type == "field_expression":
+            return self.around.member(self._text(node.child_by_field_name("field")))
+        if node.type == "parenthesized_expression" and node.named_child_count == 1:
+            return self._constant(node.named_children[0])
+        if node.type == "binary_expression":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            sign = self._text(node.child_by_field_name("operator"))
+            if left is not None and right is not None and sign in _ARITHMETIC:
+                return computed(sign, self._or_constant(left), self._or_constant(right))
         if node.type not in ("identifier", "qualified_identifier") or self._text(node) in self.env:
             return FREE
         return self.around.constant(self._text(node).split("::")[-1])
+
+    def _or_constant(self, node: Node) -> Value:
+        value = self.value(node)
+        return self._constant(node) if isinstance(value, Free) else value
 
     def _unary(self, node: Node) -> Value:
         inner = node.child_by_field_name("argument")
@@ -508,6 +605,7 @@ class Function:
     def _store(self, target: Node, value: Value) -> None:
         if target.type == "identifier":
             name = self._text(target)
+            self._forget(name)
             if name in self.env:
                 self.env[name] = value
             else:
@@ -534,6 +632,7 @@ class Function:
         if check is not None:
             return self._check(node, check, held)
         arguments = self._arguments(held)
+        self.calls.append(Call(name, self.may, tuple(arguments)))
         if name in api.attributes():
             return self._attribute(api.attributes()[name], held)
         if name in api.property_calls():
@@ -562,12 +661,15 @@ class Function:
         return [self.value(child) for child in node.named_children if child.type != "comment"]
 
     def _written(self, arguments: Node) -> None:
-        """A call may write what it is given the address of."""
+        """A call may write what it is given the address of, or a reference to."""
         for child in arguments.named_children:
+            if child.type == "identifier":
+                self._forget(self._text(child))
             if child.type == "pointer_expression" and self._text(child).startswith("&"):
                 inner = child.child_by_field_name("argument")
                 if inner is not None and inner.type == "identifier":
                     name = self._text(inner)
+                    self._forget(name)
                     if name in self.env and not isinstance(self.env[name], Properties):
                         self.env[name] = FREE
 
@@ -588,7 +690,7 @@ class Function:
             return FREE
         if check.compare:
             start, end = given[0].start_byte, given[1].end_byte
-            decided = truth(computed(check.compare, *self._operands(given[0], given[1])))
+            decided = truth(certain(computed(check.compare, *self._operands(given[0], given[1]))))
         else:
             start, end = given[check.condition].start_byte, given[check.condition].end_byte
             decided = truth(self.value(given[check.condition]))
@@ -609,7 +711,7 @@ class Function:
         body = node.child_by_field_name("body")
         kept, may, exits = self.returned, self.may, self.exits
         self.returned, self.exits = [], Exits()
-        outer = dict(self.env)
+        outer, known = dict(self.env), dict(self.facts)
         for parameter in _all(node, {"parameter_declaration"}):
             name = _declared(parameter.child_by_field_name("declarator"))
             if name is not None:
@@ -618,7 +720,7 @@ class Function:
             self.execute(body)
         changed = self.env
         self.env = {name: value if changed.get(name) == value else FREE for name, value in outer.items()}
-        self.returned, self.may, self.exits = kept, may, exits
+        self.returned, self.may, self.exits, self.facts = kept, may, exits, known
         return FREE
 
     # Text.
@@ -638,6 +740,24 @@ class Function:
                 return None
             here = inner[0]
         return self._line(here)
+
+
+def _conjuncts(node: Node) -> Iterator[Node]:
+    """The parts of a condition that all have to hold."""
+    while node.type in ("parenthesized_expression", "condition_clause") and node.named_child_count == 1:
+        node = node.named_children[0]
+    sign = node.child_by_field_name("operator")
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if sign is not None and sign.type in ("&&", "and") and left is not None and right is not None:
+        yield from _conjuncts(left)
+        yield from _conjuncts(right)
+    else:
+        yield node
+
+
+def _plain(text: str) -> str:
+    """An expression without white space, and without parentheses around the whole of it."""
+    return bare("".join(text.split()))
 
 
 def _element(function: str, value: Value) -> Value:

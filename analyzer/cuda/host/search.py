@@ -15,6 +15,7 @@ from analyzer.cuda.functions import Definition
 from analyzer.cuda.guards import Bits, Draft
 from analyzer.cuda.host import api
 from analyzer.cuda.host.evaluate import Decision, Function
+from analyzer.cuda.host.members import Members
 from analyzer.cuda.host.values import FREE, Free, Numbers, Value, varies
 from analyzer.cuda.program import ReadFile
 from analyzer.cuda.source import shown
@@ -189,6 +190,7 @@ class _Search:
         self._constants: dict[str, Value] = {}
         self._named: dict[str, Sequence[tuple[ReadFile, Definition]]] = {}
         self._wanted: set[object] = set()
+        self.known = Members(self)
         for door in sorted(api.doors()):
             self._want(door)
         for _ in range(_ROUNDS):
@@ -215,6 +217,7 @@ class _Search:
     def _round(self) -> bool:
         """Run every function once; whether anything was learnt."""
         before = self._state()
+        self.known = Members(self)  # anew: what is known of arguments may have changed
         count = len(self._places)
         for place in list(self._places.values()):
             self._run(place)
@@ -249,21 +252,49 @@ class _Search:
         return self._places[key]
 
     def _run(self, place: _Place) -> None:
+        function = self._function(place, _Around(self, place))
+        place.returns = function.run()
+        place.decisions = tuple(function.decisions)
+
+    def _function(self, place: _Place, around: _Around) -> Function:
         own = place.definition
         constructor = bool(own.scope) and own.scope[-1] == own.name
         tree, snippet = _parsed(place.file.text.text[own.parameters : own.end], constructor)
         shift = own.parameters - snippet.index("(")
         names = _parameters(tree.root_node, snippet)
         given = {names[i]: value for i, value in place.parameters.items() if i < len(names) and names[i]}
-        function = Function(
-            tree.root_node,
-            snippet.encode("latin-1", "replace"),
-            lambda at: at + shift,
-            _Around(self, place),
-            given,
+        return Function(
+            tree.root_node, snippet.encode("latin-1", "replace"), lambda at: at + shift, around, given
         )
-        place.returns = function.run()
-        place.decisions = tuple(function.decisions)
+
+    # What is asked of the unit by those who follow members.
+
+    @property
+    def count(self) -> int:
+        """How many architectures there are."""
+        return len(self.archs)
+
+    def mentioning(self, name: str) -> Iterator[tuple[ReadFile, Definition]]:
+        """The functions of the unit that mention a name, however many stand on one line."""
+        mention = re.compile(rf"\b{re.escape(name)}\b")
+        for file in self.files:
+            for own in file.facts.functions if name in file.text.code else ():
+                if mention.search(file.text.code, own.parameters, own.end):
+                    yield file, own
+
+    def traced(self, file: ReadFile, own: Definition, given: Sequence[Value], may: int) -> Function:
+        """A function after it was run with these arguments, on these architectures; nobody learns of it."""
+        place = _Place(file, own, parameters=dict(enumerate(given)))
+        function = self._function(place, _Passive(self, place))
+        function.comes = may
+        function.run()
+        return function
+
+    def returned(self, place: _Place, name: str, qualifiers: Sequence[str]) -> Value:
+        """What a call in a function returns, as far as it is known."""
+        known = [self._places.get((id(file), own)) for file, own in self._called(place, name, qualifiers)]
+        values = [FREE if other is None else other.returns for other in known]
+        return values[0] if values and all(value == values[0] for value in values) else FREE
 
     # What functions ask.
 
@@ -395,6 +426,23 @@ class _Around:
 
     def assign(self, name: str, value: Value) -> None:
         self.search.assign(self.place, name, value)
+
+    def member(self, name: str) -> Value:
+        return self.search.known.of(name)
+
+
+@dataclass(frozen=True)
+class _Passive(_Around):
+    """The same for a function that is only looked at: what it does teaches nobody."""
+
+    def call(self, name: str, qualifiers: Sequence[str], arguments: Sequence[Value]) -> Value:
+        return self.search.returned(self.place, name, qualifiers)
+
+    def assign(self, name: str, value: Value) -> None:
+        """Nobody is told."""
+
+    def member(self, name: str) -> Value:
+        return FREE
 
 
 @lru_cache(maxsize=1024)

@@ -35,11 +35,18 @@ class Several:
 
 
 @dataclass(frozen=True, slots=True)
+class Possible:
+    """One of a few numbers on each architecture, which of them being free; None where nothing is known."""
+
+    items: tuple[frozenset[int] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Free:
     """Anything that is not followed: the architecture has no part in it, as far as is known."""
 
 
-Value = Numbers | Properties | Several | Free
+Value = Numbers | Properties | Several | Possible | Free
 FREE = Free()
 
 
@@ -114,6 +121,8 @@ _OPERATORS: dict[str, Callable[[int, int], int]] = {
 def computed(sign: str, one: Value, other: Value) -> Value:
     """The result of a binary operator that always evaluates both sides."""
     work = _OPERATORS.get(sign)
+    if work is not None and (isinstance(one, Possible) or isinstance(other, Possible)):
+        return _of_each(work, sign, one, other)
     if work is None or not isinstance(one, Numbers) or not isinstance(other, Numbers):
         return FREE
     return Numbers(tuple(_item(work, sign, a, b) for a, b in zip(one.items, other.items, strict=True)))
@@ -123,6 +132,39 @@ def _item(work: Callable[[int, int], int], sign: str, one: Item, other: Item) ->
     if one is None or other is None or (sign in "/%" and other == 0):
         return None
     return int(work(one, other))
+
+
+#: How many numbers are kept apart.
+_SEVERAL = 16
+
+
+def _of_each(work: Callable[[int, int], int], sign: str, one: Value, other: Value) -> Value:
+    left, right = possible(one), possible(other)
+    if left is None or right is None:
+        return FREE
+    items: list[frozenset[int] | None] = []
+    for a, b in zip(left, right, strict=True):
+        known = a is not None and b is not None and len(a) * len(b) <= _SEVERAL
+        found = {_item(work, sign, x, y) for x in a or () for y in b or ()} if known else {None}
+        items.append(None if None in found else frozenset(item for item in found if item is not None))
+    return Possible(tuple(items))
+
+
+def possible(value: Value) -> tuple[frozenset[int] | None, ...] | None:
+    """The numbers that a value may be on each architecture; None of what is no number."""
+    if isinstance(value, Possible):
+        return value.items
+    if isinstance(value, Numbers):
+        return tuple(None if item is None else frozenset([item]) for item in value.items)
+    return None
+
+
+def certain(value: Value) -> Value:
+    """What of a value is one number; where it may be several, that is free."""
+    if not isinstance(value, Possible):
+        return value
+    items = tuple(next(iter(item)) if item is not None and len(item) == 1 else None for item in value.items)
+    return Numbers(items) if any(item is not None for item in items) else FREE
 
 
 def chosen(condition: Truth, one: Value, other: Value) -> Value:
