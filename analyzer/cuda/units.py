@@ -351,7 +351,8 @@ class Analysis:
             for draft in drafts
             if draft.effect != "none" and (draft.file, draft.line) in met
         }
-        raising = {(draft.file, draft.line) for draft in drafts if draft.effect == "raises"}
+        stops = ("raises", "illegal_instruction")
+        raising = {(draft.file, draft.line) for draft in drafts if draft.effect in stops}
         sure = (replace(one, perhaps=tuple(filter(raising.__contains__, one.perhaps))) for one in exports)
         return _stopped(tuple(sure), [draft for draft in drafts if draft.breaks]), guarded
 
