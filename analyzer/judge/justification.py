@@ -107,7 +107,9 @@ class Follower:
             callers = set(graph.predecessors(name)) - collectors if name in graph else set()
             if not callers:
                 return name != function
-            own = {one for one in callers if self.target in graph.edges[one, name]["way"].archs} - seen
+            own = {one for one in callers if self.target in graph.edges[one, name]["way"].archs}
+            own |= callers & self._failing  # which would have been led there
+            own -= seen
             seen |= own
             pending += sorted(own)
         return False
