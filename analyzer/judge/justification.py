@@ -25,7 +25,6 @@ from analyzer.graph.flow import FEW, Flow, Way
 from analyzer.jit.builds import BuildPlan
 from analyzer.judge.traced import lacking
 from analyzer.model import Gate, Justification, Step
-from analyzer.python import contracts
 from analyzer.python.findings import Findings
 from analyzer.python.gates import PythonGate
 from analyzer.python.observe import Call, Key
@@ -80,8 +79,12 @@ class Follower:
         return [arch for arch in self.references if gate.verdict.get(arch) == "admit"]
 
     def reached_by_target(self, draft: PythonGate) -> dict[str, tuple[ExportReach, ...]]:
-        """The builds that the target itself is led to through a gate that lets it pass."""
-        if draft.gate.layer == "jit" and not self._led(draft.function):
+        """The builds that the target itself is led to through a gate that lets it pass.
+
+        A list that lets the target in leads there if some run of what users call comes to its build: that
+        code which is not run could make it, with arguments that are not known, says nothing.
+        """
+        if draft.gate.layer == "jit" and draft.function not in self._loaded:
             return {}
         functions = set(self._starts(draft, self.target))
         graph = self._graph(self.target)
@@ -89,30 +92,10 @@ class Follower:
             if start in graph:
                 functions |= nx.descendants(graph, start)
         # A call that raises is not seen to be made: follow those that references make, as far as they raise.
-        failing = self.flow.graph.subgraph(self._failing)
-        for source, callee, data_ in self.flow.graph.edges(data=True):
-            under = any(draft.keys & keys for keys in data_["way"].under)
-            if callee in failing and (under or source in functions):
-                functions |= {callee, *nx.descendants(failing, callee)}
+        for source, callee, under in self._to_failing:
+            if source in functions or any(draft.keys & keys for keys in under):
+                functions |= {callee, *nx.descendants(self._among_failing, callee)}
         return self._builds(functions)
-
-    def _led(self, function: str) -> bool:
-        """Whether calls that the target makes lead to a function, from one that nobody is seen to call.
-
-        What lists builds to be made ahead of time is no such function.
-        """
-        graph, collectors = self.flow.graph, contracts.collectors()
-        pending, seen = [function], {function}
-        for name in pending:
-            callers = set(graph.predecessors(name)) - collectors if name in graph else set()
-            if not callers:
-                return name != function
-            own = {one for one in callers if self.target in graph.edges[one, name]["way"].archs}
-            own |= callers & self._failing  # which would have been led there
-            own -= seen
-            seen |= own
-            pending += sorted(own)
-        return False
 
     def traced(self, functions: Iterable[str], arch: str) -> list[Step]:
         """What kernels in Python that an architecture runs ask for, and the target lacks."""
@@ -130,6 +113,31 @@ class Follower:
         """The functions that surely raise on the target."""
         outcomes = self.found[self.target].outcomes
         return frozenset(name for name, outcome in outcomes.items() if outcome.raised is not None)
+
+    @cached_property
+    def _loaded(self) -> frozenset[str]:
+        """The functions whose builds the target calls in runs of public functions with each back end."""
+        return frozenset(maker for trial in self.runs.get(self.target, ()) for maker, _ in trial.exports)
+
+    @cached_property
+    def _under(self) -> Mapping[Key, Sequence[tuple[str, Way]]]:
+        """By decision, whom the calls lead to that stand under it, and how."""
+        found: dict[Key, list[tuple[str, Way]]] = {}
+        for _, callee, way in self.flow.graph.edges(data="way"):
+            for key in dict.fromkeys(key for under in way.under for key in under):
+                found.setdefault(key, []).append((callee, way))
+        return found
+
+    @cached_property
+    def _among_failing(self) -> nx.DiGraph[str]:
+        """The calls between them."""
+        return self.flow.graph.subgraph(self._failing).copy()
+
+    @cached_property
+    def _to_failing(self) -> list[tuple[str, str, Sequence[frozenset[Key]]]]:
+        """The calls that lead to them: who, whom, under which decisions."""
+        edges = self.flow.graph.edges(data="way")
+        return [(source, callee, way.under) for source, callee, way in edges if callee in self._failing]
 
     def guard(self, gate: Gate) -> Justification | None:
         """The justification of a guard; None for one at which the target loses nothing."""
@@ -250,15 +258,16 @@ class Follower:
             yield from (name for name in [f"{draft.module}.{gate.scope}"] if name in self.flow.graph)
             yield from self._declared(gate, arch)
             return
-        guarded = self._guarded_by(draft)
-        for source, target, data_ in self.flow.graph.edges(data=True):
-            way: Way = data_["way"]
-            if arch not in way.archs or (arch != self.target and self.target in way.archs):
-                continue
-            if any(draft.keys & under for under in way.under):
-                yield target
-            elif draft.check and source in guarded:
-                yield target  # what comes after the check
+        graph = self.flow.graph
+        behind = [call for key in draft.keys for call in self._under.get(key, ())]
+        if draft.check:  # and what comes after the check
+            checked = (name for name in self._guarded_by(draft) if name in graph)
+            behind += [
+                (callee, graph.edges[name, callee]["way"]) for name in checked for callee in graph[name]
+            ]
+        for callee, way in behind:
+            if arch in way.archs and (arch == self.target or self.target not in way.archs):
+                yield callee
         if gate.effect == "raises" and arch != self.target:
             yield from self._checked(draft, arch)
 

@@ -53,7 +53,7 @@ def admitted_wrongly(
             for guard in export.guards
             if guard in guards and guards[guard].severity == "error" and guards[guard].effect in _DAMAGED
         ]
-        if not damaged:
+        if not damaged or not kinds:  # what no reference is let into is the target's own: damaged or not
             return None
         lacking = False
         stops += [Step(one.file, one.line, f"{name}: {one.effect.replace('_', ' ')}") for one in damaged]

@@ -268,6 +268,10 @@ def test_admitted_to_a_kernel_that_loses_its_wait(tmp_path: Path) -> None:
     assert gate(report(tmp_path, GUARDED, majors="[9, 12]")).effect == "wrongly_admitted"
 
 
+def test_what_only_the_target_is_let_into_is_its_own_however_damaged(tmp_path: Path) -> None:
+    assert gate(report(tmp_path, GUARDED, majors="[12]")).effect == "none"
+
+
 def test_admitted_to_a_build_that_raises(tmp_path: Path) -> None:
     text = OPS.replace("{majors}", "[9, 12]").replace(
         '    return gen_jit_spec("ops", ["ops.cu"])',
