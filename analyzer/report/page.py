@@ -160,15 +160,21 @@ class Detail:
 
     ``harmless``: gates that take nothing from the target have a card each, not a row of the table alone.
     ``drawn``: how many ways are drawn and can be followed step by step, worst first. ``steps``: of a finding.
+    ``alike``: findings of a package that share condition and effect have a card each, not the first alone.
     """
 
     harmless: bool = True
     drawn: int = sys.maxsize
     steps: int = sys.maxsize
+    alike: bool = True
 
 
 #: From all to the least. A page is written with the first that leaves it small enough.
-DETAILS = (Detail(), Detail(harmless=False, drawn=600), Detail(harmless=False, drawn=100, steps=4))
+DETAILS = (
+    Detail(),
+    Detail(harmless=False, drawn=600),
+    Detail(harmless=False, drawn=100, steps=4, alike=False),
+)
 #: Steps shown of a gate that takes nothing from the target.
 _STEPS = 6
 
@@ -205,14 +211,22 @@ class Page:
             for gate in self.others
             if detail.harmless or gate.id in named or gate.verdict.get(self.target) == "unknown"
         ]
-        self.carded = found | {gate.id for gate in self.told}
+        first = {self._alike(gate): gate.id for gate in reversed(self.findings)}
+        few = set(first.values()) | named
+        self.cards = [gate for gate in self.findings if detail.alike or gate.id in few]
+        self.carded = {gate.id for gate in (*self.cards, *self.told)}
         self.code = Code(
             report,
             source,
-            [(gate, self.steps(gate)) for gate in (*self.findings, *self.told)],
+            [(gate, self.steps(gate)) for gate in (*self.cards, *self.told)],
             self.drawn,
         )
         self._openings = openings or Openings(report, source)
+
+    def _alike(self, gate: Gate) -> tuple[str, ...]:
+        """Equal for findings of a package that share condition and effect, as generated files have them."""
+        code = " ".join(gate.code.split())
+        return self.package(gate.file), gate.layer, code, gate.effect, gate.severity
 
     # Against a baseline
 

@@ -335,3 +335,16 @@ def test_a_page_that_would_be_too_large_tells_less(monkeypatch: pytest.MonkeyPat
     assert {gate_anchor(gate.id) for gate in report.gates} <= set(read.ids), "each gate has its place"
     assert {path_anchor(path.id) for path in report.paths} <= set(read.ids)
     assert "This report is large" in read.text
+
+
+def test_of_findings_alike_a_page_too_large_has_one_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = msgspec.structs.replace(large.report(), paths=(), matrix=())
+    monkeypatch.setattr(html, "LARGEST", 1)
+    page = html.render(report, large.source).decode()
+    listed = page[page.index('id="findings"') : page.index('id="ways"')]
+    kinds = {(gate.layer, gate.code, gate.effect, gate.severity) for gate in report.findings}
+    assert 0 < len(kinds) < len(report.findings)
+    assert listed.count('<details class="card ') == len(kinds)
+    assert "the first has a card" in listed
+    ids = Reader(page).ids
+    assert {gate_anchor(gate.id) for gate in report.findings} <= set(ids), "the others have their row"
