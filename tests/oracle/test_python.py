@@ -66,7 +66,9 @@ def product(facts: dict[str, str]) -> Iterator[None]:
         table[path] = device.Door(path, "host", compile(text, path, "eval"), text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(device, "doors", lambda: table)
+        device.lookup.cache_clear()
         yield
+    device.lookup.cache_clear()
 
 
 def _predicate(name: str, record: dict[str, Any]) -> Compute:
