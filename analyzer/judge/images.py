@@ -68,10 +68,7 @@ def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Seque
         gate = Gate(
             id=name,
             layer="jit",
-            file=build.site.file,
-            line=build.site.line,
-            end_line=build.site.end_line,
-            column=build.site.column,
+            **build.site.span,
             scope=build.scope or "<module>",
             code=build.code,
             verdict=verdict,

@@ -82,7 +82,7 @@ def place_key(place: Place) -> tuple[Key, tuple[str, int, int]]:
 
 def site_key(site: Site | None) -> tuple[str, int, int]:
     """An order of sites; ``None`` comes first."""
-    return (site.file, site.line, site.column) if site is not None else ("", 0, 0)
+    return site.start if site is not None else ("", 0, 0)
 
 
 def _contained(merged: Mapping[Place, Merged]) -> set[Place]:

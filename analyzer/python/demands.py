@@ -37,7 +37,7 @@ def gates(
             else:
                 tables.setdefault(tiles.site, {})[arch] = tiles
     made = _tuned(tuned, target, references)
-    for site in sorted(tables, key=lambda site: (site.file, site.line, site.column)):
+    for site in sorted(tables, key=lambda site: site.start):
         here = tables[site]
         if target not in here:
             continue
@@ -106,10 +106,7 @@ def _gate(tiles: Tiles, verdict: dict[str, Verdict], effect: Effect, target: str
     return Gate(
         id="",
         layer="resource",
-        file=site.file,
-        line=site.line,
-        end_line=site.end_line,
-        column=site.column,
+        **site.span,
         scope=tiles.scope or "<module>",
         code=tiles.code,
         verdict=verdict,
@@ -132,7 +129,7 @@ def launched(
     for one in found[target].launches if target in found else ():
         if one.demand > limit:
             places.setdefault(one.decides, []).append(one)
-    for site in sorted(places, key=lambda site: (site.file, site.line, site.column)):
+    for site in sorted(places, key=lambda site: site.start):
         verdicts: dict[Launch, dict[str, Verdict]] = {
             one: {
                 arch: "admit" if one.demand <= archs.find(arch).shared_per_block else "reject"
@@ -160,10 +157,7 @@ def _launch_gate(one: Launch, verdict: dict[str, Verdict], target: str) -> Gate:
     return Gate(
         id="",
         layer="resource",
-        file=place.file,
-        line=place.line,
-        end_line=place.end_line,
-        column=place.column,
+        **place.span,
         scope=one.scope or "<module>",
         code=one.text,
         verdict=verdict,

@@ -499,10 +499,7 @@ def _gate(
     return Gate(
         id="",
         layer=layer,
-        file=site.file,
-        line=site.line,
-        end_line=site.end_line,
-        column=site.column,
+        **site.span,
         scope=scope or "<module>",
         code=code,
         verdict=dict(verdict),

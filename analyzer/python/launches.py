@@ -91,7 +91,7 @@ def launch(m: Machine, frame: Frame, node: ast.Call, found: Seen) -> Launch | No
     demand = elements * int(data.table("resources")["triton"]["bits"]) // 8
     site = frame.site(node)
     places = [gate.site for gate in found.gates if gate.site is not None]
-    decides = max(places, key=lambda place: (place.file, place.line, place.column), default=site)
+    decides = max(places, key=lambda place: place.start, default=site)
     numbers = tuple((name, number) for name, number in found.numbers.items() if number > 1)
     return Launch(site, found.kernel.name, numbers, demand, decides, frame.module.source.name, frame.qualname)
 

@@ -103,7 +103,7 @@ def gates(
             if item.variable not in contracts.pins():
                 lists.setdefault(item.site, {})[arch] = item
     made = []
-    for site in sorted(lists, key=lambda site: (site.file, site.line, site.column)):
+    for site in sorted(lists, key=lambda site: site.start):
         here = lists[site]
         if target not in here:
             continue
@@ -128,10 +128,7 @@ def _gate(item: ArchList, verdict: dict[str, Verdict], effect: Effect, target: s
     return Gate(
         id="",
         layer="env",
-        file=site.file,
-        line=site.line,
-        end_line=site.end_line,
-        column=site.column,
+        **site.span,
         scope=item.scope or "<module>",
         code=f"{item.variable}={item.text}",
         verdict=verdict,

@@ -27,7 +27,7 @@ def gates(
         arch: {item.site: item for item in told.lists} for arch, told in found.items()
     }
     made = []
-    for site in sorted(here, key=lambda site: (site.file, site.line, site.column)):
+    for site in sorted(here, key=lambda site: site.start):
         own = here[site]
         verdict = {arch: _verdict(items.get(site, own).text, arch) for arch, items in given.items()}
         if len(set(verdict.values()) - {"unknown"}) < 2:
@@ -88,10 +88,7 @@ def _gate(item: ArchList, verdict: dict[str, Verdict], effect: Effect, target: s
     return Gate(
         id="",
         layer="jit",
-        file=site.file,
-        line=site.line,
-        end_line=site.end_line,
-        column=site.column,
+        **site.span,
         scope=item.scope,
         code=f"{item.variable.rpartition('.')[2]}({item.text!r})",
         verdict=verdict,

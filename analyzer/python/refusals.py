@@ -51,10 +51,7 @@ def _gate(outcome: Outcome, site: Site, verdict: dict[str, Verdict], target: str
     return Gate(
         id="",
         layer="runtime",
-        file=site.file,
-        line=site.line,
-        end_line=site.end_line,
-        column=site.column,
+        **site.span,
         scope=outcome.scope,
         code=outcome.refusal,
         verdict=verdict,

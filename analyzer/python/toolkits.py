@@ -76,7 +76,7 @@ def gates(
     """The gates at what callers wrote for the target, with the module and scope of each."""
     made = []
     first = archs.find(target).first_cuda
-    for one in sorted(found[target].asked if target in found else (), key=lambda one: str(one.argument)):
+    for one in sorted(found[target].asked if target in found else (), key=lambda one: one.argument.start):
         alike = any(one in found[arch].asked for arch in references if arch in found)
         if one.held or one.assumed < first or alike:
             continue
@@ -96,10 +96,7 @@ def _gate(one: Asked, verdict: dict[str, Verdict], target: str, first: Release) 
     return Gate(
         id="",
         layer="runtime",
-        file=site.file,
-        line=site.line,
-        end_line=site.end_line,
-        column=site.column,
+        **site.span,
         scope=one.scope or "<module>",
         code=one.code,
         verdict=verdict,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from packaging.version import Version
 
@@ -23,6 +23,25 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Site:
     """A source location: tree-relative file and 1-based line span and column."""
+
+    file: str
+    line: int
+    end_line: int
+    column: int
+
+    @property
+    def start(self) -> tuple[str, int, int]:
+        """By which locations are put in order."""
+        return self.file, self.line, self.column
+
+    @property
+    def span(self) -> Span:
+        """The location as fields of a gate."""
+        return {"file": self.file, "line": self.line, "end_line": self.end_line, "column": self.column}
+
+
+class Span(TypedDict):
+    """Where a gate stands; lines and column from 1."""
 
     file: str
     line: int
