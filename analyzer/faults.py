@@ -17,6 +17,13 @@ def fatal() -> bool:
     return bool(os.environ.get(VARIABLE))
 
 
+def tolerated(error: Exception) -> str:
+    """How a fault is told that is not to end what it happens in; where it is to, it is raised on."""
+    if fatal():
+        raise error
+    return told(error)
+
+
 def told(error: BaseException) -> str:
     """What went wrong, and the innermost place in the analyzer that it came through."""
     places = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analyzer import faults
-from analyzer.python import calls
-from analyzer.python.machine import Frame, Machine
+from analyzer.python import calls, imports
+from analyzer.python.machine import Frame, Machine, ModuleState
 from analyzer.python.values import Function, Value
 from tests.python.surveys import surveyed
 
@@ -44,6 +44,22 @@ def test_the_function_is_told_and_the_others_are_walked(monkeypatch: pytest.Monk
     assert reason.startswith("internal error: ZeroDivisionError: oops at analyzer/python/survey.py:")
     assert "kit.ops.first" in found.cut
     assert {static.scope for static in found.statics.values()} == {"second"}
+
+
+def test_a_module_is_told_and_the_others_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(faults.VARIABLE)
+    run = imports.run_module
+
+    def broken(m: Machine, state: ModuleState) -> None:
+        if state.source.name == "kit.other":
+            raise ZeroDivisionError("oops")
+        run(m, state)
+
+    monkeypatch.setattr(imports, "run_module", broken)
+    program = {**PROGRAM, "kit/other.py": PROGRAM["kit/ops.py"]}
+    found = surveyed(program, lambda file: program[file].encode(), names=["sm_120"])["sm_120"]
+    assert [(site.file, what) for site, what, _ in found.unresolved] == [("kit/other.py", "kit.other")]
+    assert {(static.module, static.scope) for static in found.statics.values()} == {("kit.ops", "second")}
 
 
 def test_it_ends_everything_for_those_who_look_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -285,9 +285,7 @@ def _part(survey: Survey, target: Function | Class, option: Option, choice: Choi
         except (Budget, RecursionError):
             cut = TOO_LONG
         except Exception as error:  # it costs this trial, which is told, and not the report
-            if faults.fatal():
-                raise
-            cut = f"ended in an {faults.told(error)}"
+            cut = f"ended in an {faults.tolerated(error)}"
     return _Part(stops, tuple(decided(observer)), exported(observer), tuple(texts(after)), cut)
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -379,6 +380,9 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
     except Budget:
         survey.unfinished.append((Site(file, 1, 1, 1), module, TOO_LONG))
         return
+    except Exception as error:  # it costs this module
+        survey.unfinished.append((Site(file, 1, 1, 1), module, faults.tolerated(error)))
+        return
     _note_names(state.names, interest)
     lines = {module: interest.lines(file)}
     functions = m.defined.setdefault(module, {})
@@ -421,18 +425,14 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     walked = Walked(None, None, site)
     survey.walked[key] = walked
     _note_defaults(survey, function, frame)
-    with m.rooted(key), m.aside():
-        try:
-            calls.free_arguments(m, function, frame, _receiver(m, function))
-            walked.value = calls.run(m, function, frame)
-        except Raised as raised:
-            walked.raised = raised.kept()
-        except (Budget, RecursionError):
-            survey.unfinished.append((site, function.dotted, TOO_LONG))
-        except Exception as error:  # it costs this function, which is told, and not the report
-            if faults.fatal():
-                raise
-            survey.unfinished.append((site, function.dotted, faults.told(error)))
+    try:
+        walked.value = _run_free(m, key, function, frame)
+    except Raised as raised:
+        walked.raised = raised.kept()
+    except (Budget, RecursionError):
+        survey.unfinished.append((site, function.dotted, TOO_LONG))
+    except Exception as error:  # it costs this function, which is told, and not the report
+        survey.unfinished.append((site, function.dotted, faults.tolerated(error)))
     if survey.observer.opened:
         _try_numbers(survey, function, site)
     if function.name == "__init__" and function.owner is not None and _refuses(survey, function):
@@ -459,32 +459,27 @@ def _try_numbers(survey: Survey, function: Function, site: Site) -> None:
     owners = [m.defined.get(module, {}).get(scope) for module, scope in sorted(asking)]
     saved = m.recorder, m.results, m.passed, m.failed, m.may_raise, m.may_lack
     try:
-        for owner in owners:
-            for name, number in launches.compared(m.body(owner)) if owner is not None else ():
+        for owner in filter(None, owners):
+            for name, number in launches.compared(m.body(owner)):
                 seen = m.recorder = Observer()
-                m.results, m.passed, m.failed = {}, set(), {}
-                m.taken = {(owner.node, name): number} if owner is not None else {}
-                m.steps = 0
-                _run_again(m, function)
+                m.results, m.passed, m.failed, m.steps = {}, set(), {}, 0
+                m.taken = {(owner.node, name): number}
+                with suppress(Raised, Budget, RecursionError):
+                    _run_free(m, (function.module, function.qualname), function, calls.frame_of(m, function))
                 for launch in seen.launches:
                     observer.launches.setdefault(replace(launch, given=f"{name} = {number}"))
     except Exception as error:  # as of a walk
-        if faults.fatal():
-            raise
-        survey.unfinished.append((site, function.dotted, faults.told(error)))
+        survey.unfinished.append((site, function.dotted, faults.tolerated(error)))
     finally:
         m.recorder, m.results, m.passed, m.failed, m.may_raise, m.may_lack = saved
         m.taken = {}
 
 
-def _run_again(m: Machine, function: Function) -> None:
-    frame = calls.frame_of(m, function)
-    with m.rooted((function.module, function.qualname)), m.aside():
-        try:
-            calls.free_arguments(m, function, frame, _receiver(m, function))
-            calls.run(m, function, frame)
-        except (Raised, Budget, RecursionError):
-            pass
+def _run_free(m: Machine, key: Defined, function: Function, frame: Frame) -> Value:
+    """What a function gives for arguments of which nothing is known."""
+    with m.rooted(key), m.aside():
+        calls.free_arguments(m, function, frame, _receiver(m, function))
+        return calls.run(m, function, frame)
 
 
 def _note_defaults(survey: Survey, function: Function, frame: Frame) -> None:

@@ -406,9 +406,7 @@ def _run(
         except (Budget, RecursionError):
             cut = TOO_LONG
         except Exception as error:  # it costs this trial, which is told, and not the report
-            if faults.fatal():
-                raise
-            cut = f"ended in an {faults.told(error)}"
+            cut = f"ended in an {faults.tolerated(error)}"
     return Trial(
         dotted,
         definition,
