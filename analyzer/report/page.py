@@ -211,8 +211,7 @@ class Page:
             for gate in self.others
             if detail.harmless or gate.id in named or gate.verdict.get(self.target) == "unknown"
         ]
-        first = {self._alike(gate): gate.id for gate in reversed(self.findings)}
-        few = set(first.values()) | named
+        few = named | {group.first.id for group in tally.alike(self.findings, self.package)}
         self.cards = [gate for gate in self.findings if detail.alike or gate.id in few]
         self.carded = {gate.id for gate in (*self.cards, *self.told)}
         self.code = Code(
@@ -222,11 +221,6 @@ class Page:
             self.drawn,
         )
         self._openings = openings or Openings(report, source)
-
-    def _alike(self, gate: Gate) -> tuple[str, ...]:
-        """Equal for findings of a package that share condition and effect, as generated files have them."""
-        code = " ".join(gate.code.split())
-        return self.package(gate.file), gate.layer, code, gate.effect, gate.severity
 
     # Against a baseline
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from analyzer.judge.severity import EFFECT_ORDER
@@ -54,7 +54,7 @@ def paths_worst_first(paths: Iterable[Path]) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Findings of one file that share condition and effect: one line in a list. ``gates`` by line."""
+    """Findings that share condition and effect, of one file or of what else: one line in a list."""
 
     gates: tuple[Gate, ...]
 
@@ -64,11 +64,14 @@ class Alike:
         return self.gates[0]
 
 
-def alike(gates: Iterable[Gate]) -> list[Alike]:
-    """Group findings with equal file, condition, effect and severity; worst group first."""
+def alike(gates: Iterable[Gate], within: Callable[[str], str] = str) -> list[Alike]:
+    """Group findings with equal condition, effect and severity; worst group first.
+
+    ``within``: those of files for which it gives the same are put together; of one file by default.
+    """
     groups: dict[tuple[str, ...], list[Gate]] = {}
     for gate in worst_first(gates):
-        key = (gate.file, " ".join(gate.code.split()), gate.layer, gate.effect, gate.severity)
+        key = (within(gate.file), " ".join(gate.code.split()), gate.layer, gate.effect, gate.severity)
         groups.setdefault(key, []).append(gate)
     return [Alike(tuple(group)) for group in groups.values()]
 
