@@ -67,6 +67,12 @@ def traced() -> Mapping[str, frozenset[str]]:
 
 
 @cache
+def given_back() -> frozenset[str]:
+    """Functions outside the tree that give back what they are given."""
+    return frozenset(data.table("contracts")["given_back"]["functions"])
+
+
+@cache
 def pins() -> Mapping[str, int]:
     """Functions outside the tree that pin a compilation, with the place of what names the architecture."""
     return {row["function"]: row["argument"] for row in data.table("contracts").get("pins", [])}

@@ -205,7 +205,7 @@ def external(m: Machine, path: str, site: Site, source: Provenance | None) -> Va
     if door is None:
         if path == "os.environ":
             return library.environment(m)
-        model = library.MODELS.get(path)
+        model = library.model(path)
         if model is not None:
             return Value(model, source)
         return Value(outside(path), source)

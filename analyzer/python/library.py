@@ -12,13 +12,13 @@ import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import PosixPath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
 
-from analyzer.python import contents, device
+from analyzer.python import contents, contracts, device
 from analyzer.python.modules import ROOT
 from analyzer.python.values import (
     Accessor,
@@ -1099,9 +1099,6 @@ def _models() -> dict[str, Any]:
         "shutil.copyfile": Builtin("copy", contents.copied),
         "io.open": Builtin("open", contents.opened),
         "jinja2.Template": Builtin("Template", contents.template),
-        # CuTe DSL, control flow: what is given must be known when the kernel is traced, and is given back.
-        "cutlass.const_expr": Builtin("const_expr", _same),
-        "cutlass.cutlass_dsl.const_expr": Builtin("const_expr", _same),
         "inspect.signature": Builtin("signature", _signature),
         "types.SimpleNamespace": Builtin("SimpleNamespace", _namespace),
         "argparse.Namespace": Builtin("Namespace", _namespace),
@@ -1131,6 +1128,14 @@ def _models() -> dict[str, Any]:
 
 
 MODELS: dict[str, Any] = _models()
+
+
+@cache
+def model(path: str) -> Any:
+    """What stands for something outside the tree; None if nothing does."""
+    if path in contracts.given_back():
+        return Builtin(path.rpartition(".")[2], _same)
+    return MODELS.get(path)
 
 
 # Methods of paths.
