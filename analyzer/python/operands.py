@@ -164,7 +164,7 @@ class _Reader:
 
     def _forget(self, node: ast.AST) -> None:
         for name in _bound(node):
-            self.blocks[name] = replace(UNKNOWN, truths=ANY)
+            self.blocks[name] = UNKNOWN
 
     def _branch(self, node: ast.If) -> None:
         truths = self.value(node.test).truths

@@ -534,12 +534,11 @@ class Function:
         sign = self._text(node.child_by_field_name("operator"))
         if left is None or right is None:
             return FREE
+        one, other = self._operands(left, right)
         if sign in ("&&", "and", "||", "or"):
             join = both if sign in ("&&", "and") else either
-            one, other = self._operands(left, right)
             found = join(self._known(left, truth(one)), self._known(right, truth(other)))
             return numbers(found, len(self.around.archs)) if found.true or found.false else FREE
-        one, other = self._operands(left, right)
         return certain(computed(sign, one, other))
 
     def _operands(self, left: Node, right: Node) -> tuple[Value, Value]:
