@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import tree_sitter
@@ -72,7 +72,8 @@ class Decision:
     ``may`` are those that come here. ``kind``: ``check`` (fails where it is false), ``branch``. ``raises`` is
     whether the side that is taken where the condition holds ends in a failure, ``refuses`` the other side;
     ``other`` the text of what runs there, ``own`` the architectures that have a branch of their own there.
-    ``skips``: the side where the condition holds does nothing but leave what follows.
+    ``skips``: the side where the condition holds does nothing but leave what follows. ``behind`` are the
+    conditions of the branches right behind it, where each of them leaves as it does itself.
     """
 
     kind: str
@@ -86,6 +87,7 @@ class Decision:
     own: int = 0
     failing: str | None = None
     skips: bool = False
+    behind: tuple[Truth, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,10 @@ class Call:
     name: str
     may: int
     arguments: tuple[Value, ...]
+
+
+_Leaving = tuple[int | None, Truth]
+"""A branch that leaves: the number of its decision, if it is one, and its condition by itself."""
 
 
 @dataclass
@@ -171,6 +177,8 @@ class Function:
                     self.value(child)
             case kind if kind in _LOOPS:
                 self._loop(node)
+            case "compound_statement":
+                self._sequence(node)
             case "comment" | "function_definition" | "class_specifier" | "struct_specifier":
                 return
             case _ if node.type.endswith(("_expression", "_literal")) or node.type == "identifier":
@@ -179,14 +187,38 @@ class Function:
                 for child in node.named_children:
                     self.execute(child)
 
-    def _if(self, node: Node) -> None:
+    def _sequence(self, node: Node) -> None:
+        """Run statements in order; branches that leave, one right behind the other, learn of each other."""
+        row: list[_Leaving] = []
+        for child in node.named_children:
+            if not self.may:
+                break
+            if child.type == "comment":
+                continue
+            left = self._if(child) if child.type == "if_statement" else self.execute(child)
+            if left is not None:
+                row.append(left)
+            else:
+                self._tell(row)
+                row = []
+        self._tell(row)
+
+    def _tell(self, row: Sequence[_Leaving]) -> None:
+        for place, (index, _) in enumerate(row):
+            if index is not None:
+                behind = tuple(condition for _, condition in row[place + 1 :])
+                self.decisions[index] = replace(self.decisions[index], behind=behind)
+
+    def _if(self, node: Node) -> _Leaving | None:
+        """Run a branch; what it decided, if it has no other side and all that it leads to leaves."""
         clause = node.child_by_field_name("condition")
         if clause is None:
-            return
+            return None
         start = clause.child_by_field_name("initializer")
         if start is not None:
             self.execute(start)
         condition = clause.child_by_field_name("value") or clause
+        bare = self._bare(condition)
         decided = self._decided(condition)
         came = self.may
         known = dict(self.facts)
@@ -209,8 +241,20 @@ class Function:
             one, two = kept.get(name, FREE), self.env.get(name, FREE)
             self.env[name] = chosen(decided, one, two)
         skips = alternative is None and _leaves(node.child_by_field_name("consequence"), self.text)
+        count = len(self.decisions)
         self._decide(condition, decided, came, then, other, after == 0, alternative, own, skips)
         self.may |= after
+        told = count if len(self.decisions) > count else None
+        return (told, bare) if alternative is None and not after else None
+
+    def _bare(self, condition: Node) -> Truth:
+        """A condition by itself, whatever earlier branches have settled."""
+        facts, self.facts = self.facts, {}
+        calls, decisions = len(self.calls), len(self.decisions)
+        decided = truth(self._condition(condition))
+        del self.calls[calls:], self.decisions[decisions:]
+        self.facts = facts
+        return decided
 
     def _decided(self, condition: Node) -> Truth:
         """A condition; a free one is false where all beside it held, and what it led to has left."""

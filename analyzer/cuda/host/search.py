@@ -171,6 +171,9 @@ class Finder:
             return "raises"
         if decided.false & self._nearest(references):
             return "none"  # treated as the reference that is next to it
+        taken = references & ~decided.false
+        if any(taken & ~branch.false == 0 and target & ~branch.false for branch in decision.behind):
+            return "none"  # a later branch is the target's own, as this one is that of the references
         return "degraded" if decision.other is not None else "excluded"
 
     def _nearest(self, references: int) -> int:

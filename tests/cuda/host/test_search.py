@@ -229,6 +229,30 @@ def test_a_branch_of_its_own_further_on_is_no_loss() -> None:
     assert [gate.effect for gate in gates] == ["none", "none", "none"]
 
 
+@pytest.mark.parametrize(
+    ("later", "effects"),
+    [
+        ("sm >= 120 && flag", ["none", "none"]),
+        ("(sm == 120 || sm == 121) && other", ["none", "none"]),
+        ("sm >= 80 && flag", ["degraded", "none"]),  # for all, not in the place of the first
+        ("sm == 121", ["degraded", "none"]),
+    ],
+)
+def test_a_branch_of_its_own_behind_one_that_leaves_is_no_loss(later: str, effects: list[str]) -> None:
+    gates = host(f"""
+    int run(bool flag, bool other) {{
+      int sm = getVersion();
+      if (sm >= 100 && sm < 120 && flag) {{
+        return 1;
+      }}
+      // A comment stands between them.
+      if ({later}) return 2;
+      return 3;
+    }}
+    """)
+    assert [gate.effect for gate in gates][: len(effects)] == effects
+
+
 def test_who_has_returned_does_not_come_further() -> None:
     gates = host("""
     int run() {
