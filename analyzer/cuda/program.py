@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,9 @@ from analyzer.cuda.activity import Unit
 from analyzer.cuda.functions import Definition, FileFunctions, Invocation, Kind, execution_space, outline
 from analyzer.cuda.source import ActiveText, Lines, Macro, Source, read
 from analyzer.cuda.uses import Locals, Mention, Role, Use, declared, mentions
+
+#: What a macro stands for that spells a namespace.
+_PATH = re.compile(r"(?:::)?\s*[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*")
 
 Path = tuple[str, ...]
 Asked = tuple[str, Path]
@@ -531,7 +535,7 @@ class Program:
     def _led_to(self, qualifiers: Path, places: Places) -> list[Symbol]:
         """By any scope that ends in the qualifiers, else through an alias, else in the bases of a class."""
         aliased = [target + qualifiers[1:] for target in self._aliases.get(qualifiers[0], ())]
-        for wanted in (qualifiers, *aliased):
+        for wanted in self._spelled((qualifiers, *aliased)):
             found = [s for scope, symbols in places.items() if _ends(scope, wanted) for s in symbols]
             if found:
                 return found
@@ -539,6 +543,14 @@ class Program:
         paths = dict.fromkeys(symbol.definition.path for symbol in named if symbol.kind == "class")
         classes = [path for path in paths if _ends(path, qualifiers)]
         return [s for path in classes for base in self.family(path) for s in places.get(base, ())]
+
+    def _spelled(self, paths: Iterable[Path]) -> Iterator[Path]:
+        """Each path, and what a macro that it begins with stands for."""
+        for path in paths:
+            yield path
+            for _, macro in self.macros.get(path[0], ()):
+                if macro.parameters is None and _PATH.fullmatch(macro.body.strip()):
+                    yield (*re.findall(r"\w+", macro.body), *path[1:])
 
     def data_members(self, path: Path) -> frozenset[str]:
         """The names in a class outside its members' own definitions: its data members among them."""

@@ -74,6 +74,21 @@ def test_namespace_alias_and_nested_qualifier() -> None:
     ) == {"x::entry", "x::detail::go", "y::detail::go"}
 
 
+def test_a_macro_may_spell_a_namespace() -> None:
+    assert names(
+        reached(
+            "entry",
+            """
+            #define INNER lib::v2
+            #define NUMBER 3
+            namespace lib { namespace v1 { void go() {} } namespace v2 { void go() {} void far() {} } }
+            namespace alias = INNER;
+            void entry() { alias::go(); INNER::far(); }
+            """,
+        )
+    ) == {"entry", "lib::v2::go", "lib::v2::far"}
+
+
 def test_macros_are_followed_through_their_definitions() -> None:
     found = reached(
         "entry",
