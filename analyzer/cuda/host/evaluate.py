@@ -195,7 +195,11 @@ class Function:
                 break
             if child.type == "comment":
                 continue
-            left = self._if(child) if child.type == "if_statement" else self.execute(child)
+            left: _Leaving | None = None
+            if child.type == "if_statement":
+                left = self._if(child)
+            else:
+                self.execute(child)
             if left is not None:
                 row.append(left)
             else:
