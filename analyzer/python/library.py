@@ -552,7 +552,9 @@ def _isinstance(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value
                 if kind.data in expressions.linear(m, value.data.of):
                     answers.append(True)
                 else:
-                    answers.append(None if value.data.symbolic else False)
+                    answers.append(
+                        None if value.data.symbolic or _extends(m, kind.data, value.data) else False
+                    )
             else:
                 answers.append(False if is_constant(value.data) else None)
         elif kind.data is None or isinstance(kind.data, Free):
@@ -570,6 +572,16 @@ def _isinstance(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value
     if True in answers:
         return Value(True, value.source)
     return Value(Free("the type") if None in answers else False, value.source)
+
+
+def _extends(m: Machine, kind: Class, instance: Instance) -> bool:
+    """Whether a class of the tree derives from the class outside it that an argument is declared to be of."""
+    from analyzer.python import expressions
+
+    return any(
+        isinstance(root.data, External) and root.data.path == instance.of.dotted
+        for root in expressions.mro_roots(m, kind)
+    )
 
 
 def _type(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
