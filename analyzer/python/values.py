@@ -246,6 +246,11 @@ class Dict:
         self.depth = depth
         self.open = open
 
+    @property
+    def holds_code(self) -> bool:
+        """Whether some of its values are functions or classes."""
+        return any(isinstance(value.data, (Function, Class)) for _, value in self.items.values())
+
 
 class Environment(Dict):
     """The environment variables that are given; others may be set by the user."""
@@ -566,15 +571,15 @@ def join(values: list[Value]) -> Value:
         return Value(unknown.data, source)
     if len(options) == 1:
         return options[0].derived(source)
-    most = _WAYS if all(map(_callable, options)) else _OPTIONS
+    most = _WAYS if all(map(_way, options)) else _OPTIONS
     if not options or len(options) > most:
         return Value(Free("one of many values"), source)
     return Value(Choice(tuple(options)), source)
 
 
-def _callable(value: Value) -> bool:
-    """Whether it can be called, or says that there is nothing to call."""
-    return value.data is None or isinstance(value.data, (Function, Class, Bound, Partial))
+def _way(value: Value) -> bool:
+    """Whether it can be called, or its methods can, or it says that there is nothing to call."""
+    return value.data is None or isinstance(value.data, (Function, Class, Bound, Partial, Instance))
 
 
 def same(left: Value, right: Value) -> bool:
