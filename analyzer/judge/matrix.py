@@ -38,6 +38,8 @@ class Row:
     """What raises everywhere without asking the device: methods that are not meant for this choice."""
     differing: Mapping[Asked, Mapping[Truth, tuple[str, ...]]] = field(init=False)
     """Decisions that came out in different ways, with the architectures of each."""
+    behind: Row | None = field(init=False)
+    """The same of what the choice of a server option stands for."""
 
     def __post_init__(self) -> None:
         every = [
@@ -51,15 +53,21 @@ class Row:
                 known = found.setdefault(asked, {})
                 known[outcome] = (*known.get(outcome, ()), arch)
         object.__setattr__(self, "differing", {asked: ways for asked, ways in found.items() if len(ways) > 1})
+        further = {arch: trial.behind for arch, trial in self.trials.items() if trial.behind is not None}
+        object.__setattr__(self, "behind", Row(self.entry, self.choice, further) if further else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The status of a row on one architecture, the gates that decide it, and why it is unknown if it is."""
+    """The status of a row on one architecture, the gates that decide it, and why it is unknown if it is.
+
+    ``message``: what a user reads where it raises.
+    """
 
     status: Status
     gates: Sequence[str] = ()
     why: str = ""
+    message: str = ""
 
 
 Judgement = Callable[[Row, Trial, Sequence[Stop], str], Judged]
@@ -123,7 +131,7 @@ class Judge:
         """
         found = [self._api(row) for row in apis if self._tells(row)]
         chosen = [self._option(row) for row in options]
-        telling = {cell.api for cell in chosen if set(cell.status.values()) & {"unsupported", "degraded"}}
+        telling = {cell.api for cell in chosen if set(cell.status.values()) != {"unknown"}}
         found += [cell for cell in chosen if cell.api in telling]
         order = [area.name for area in areas()]
         return tuple(sorted(found, key=lambda cell: (order.index(cell.area), cell.api)))
@@ -134,7 +142,7 @@ class Judge:
             trial = row.trials.get(arch)
             if trial is None or not self._tells(row):
                 continue
-            judged, _ = self._at(row, trial, arch, self._judged)
+            judged = self._at(row, trial, arch, self._judged)
             declared = frozenset(
                 gate.id for asked, _ in trial.decided for gate in self._gates(asked) if gate.layer == "api"
             )
@@ -169,14 +177,14 @@ class Judge:
             if trial is None:
                 status[arch], unknown[arch] = "unknown", "it was not run for this architecture"
                 continue
-            judged, stops = self._at(row, trial, arch, judge)
+            judged = self._at(row, trial, arch, judge)
             status[arch] = judged.status
             if judged.gates:
                 reasons[arch] = tuple(judged.gates)
             if judged.status == "unknown":
                 unknown[arch] = judged.why
-            if stops and stops[0].message:
-                message[arch] = stops[0].message
+            if judged.message:
+                message[arch] = judged.message
             if trial.chosen and (row.choice == AUTO or status[arch] == "degraded"):
                 chosen[arch] = trial.chosen[0]
         return Cell(
@@ -192,11 +200,11 @@ class Judge:
             why=unknown,
         )
 
-    def _at(self, row: Row, trial: Trial, arch: str, judge: Judgement) -> tuple[Judged, list[Stop]]:
-        """The judgement for one architecture, its gates in the order of meeting, and where it stops."""
+    def _at(self, row: Row, trial: Trial, arch: str, judge: Judgement) -> Judged:
+        """The judgement for one architecture, its gates in the order of meeting."""
         stops = [stop for stop in trial.stops if stop.method not in row.common and _counts(stop)]
         judged = judge(row, trial, stops, arch)
-        return replace(judged, gates=sorted(dict.fromkeys(judged.gates), key=self._met)), stops
+        return replace(judged, gates=sorted(dict.fromkeys(judged.gates), key=self._met))
 
     def _met(self, gate: str) -> tuple[bool, int]:
         return self.order.get(gate, (False, len(LAYERS)))
@@ -251,7 +259,7 @@ class Judge:
             return Judged("unsupported", why)
         if effects & _LESS:
             return Judged("degraded", why)
-        # What is behind the option was not followed: that a gate lets it through tells who is asked, no more.
+        # That a gate lets it through tells who is asked, no more.
         passed = [
             gate.id
             for asked in row.differing
@@ -260,9 +268,21 @@ class Judge:
         ]
         if trial.cut:
             return Judged("unknown", passed, f"what reads it {trial.cut}")
+        if row.behind is not None and trial.behind is not None:
+            return self._judged_behind(row.behind, trial.behind, arch, passed)
         if passed:
             return Judged("unknown", passed, "its gate lets it through; what lies behind was not followed")
         return Judged("unknown", (), "no gate asks for this choice; what lies behind it was not followed")
+
+    def _judged_behind(self, row: Row, trial: Trial, arch: str, passed: Sequence[str]) -> Judged:
+        """The same for what a choice stands for, which the gates ``passed`` let through."""
+        judged = self._at(row, trial, arch, self._judged)
+        if judged.status in ("supported", "degraded") and trial.outside:
+            why = f"what it calls in {', '.join(trial.outside)} is not in the tree"
+            return Judged("unknown", (*passed, *judged.gates), why)
+        if judged.status == "supported" and not trial.exports and not trial.decided:
+            return Judged("unknown", passed, "nothing behind it was seen to depend on the device")
+        return replace(judged, gates=(*passed, *judged.gates))
 
     def _lacking(self, trial: Trial, arch: str) -> tuple[list[str], bool]:
         """The gates by which what is loaded was not compiled for an architecture, and whether that is sure.
@@ -334,12 +354,13 @@ class Judge:
     def _stopped(self, stops: Sequence[Stop], arch: str) -> Judged:
         """An entry that raises is not supported, if a gate says so; else the trial may lack something."""
         gates = [identity for stop in stops for identity in self._stopping(stop, arch)]
-        if gates:
-            return Judged("unsupported", gates)
         first = stops[0]
+        if gates:
+            return Judged("unsupported", gates, message=first.message)
         at = f"{first.site.file}:{first.site.line}"
         said = f", “{first.message}”" if first.message else ""
-        return Judged("unknown", (), f"its run ends at {at}{said}, and no gate was seen to decide that")
+        why = f"its run ends at {at}{said}, and no gate was seen to decide that"
+        return Judged("unknown", (), why, first.message)
 
     def _stopping(self, stop: Stop, arch: str) -> Iterator[str]:
         """The gates that make an entry raise: those around the place, else all that reject on the way."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import process_time
-from typing import Protocol
+from typing import Any, Protocol
 
 from analyzer.python import calls, expressions, imports, statements
 from analyzer.python.contents import Content
@@ -18,6 +18,7 @@ from analyzer.python.modules import ModuleIndex, Source
 from analyzer.python.values import (
     REST,
     Class,
+    Dict,
     Free,
     Function,
     FunctionNode,
@@ -51,6 +52,8 @@ class ModuleState:
     source: Source
     scope: Scope
     done: bool = False
+    held: dict[str, dict[Any, tuple[Value, Value]]] = field(default_factory=dict)
+    """What its mappings of functions and classes hold by its own code alone, by the mapping's name."""
 
     @property
     def names(self) -> dict[str, Value]:
@@ -265,6 +268,9 @@ class Machine:
             with self.rooted((name, "")), self.aside():
                 imports.run_module(self, state)
             state.done = True
+            for text, value in state.names.items():
+                if isinstance(value.data, Dict) and value.data.holds_code:
+                    state.held[text] = dict(value.data.items)
         return state
 
     @contextmanager

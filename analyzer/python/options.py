@@ -11,7 +11,18 @@ from analyzer.python import calls
 from analyzer.python.machine import STEPS, Budget, Frame, Machine
 from analyzer.python.observe import Decision, Observer
 from analyzer.python.survey import Survey
-from analyzer.python.trials import TOO_LONG, Asked, Stop, Trial, decided, exported, stop, texts
+from analyzer.python.trials import (
+    TOO_LONG,
+    Asked,
+    Stop,
+    Trial,
+    behind,
+    decided,
+    exported,
+    follow,
+    stop,
+    texts,
+)
 from analyzer.python.values import (
     Class,
     Dict,
@@ -28,6 +39,9 @@ from analyzer.python.values import (
 
 Choice = str | bool
 """What an option may be given: one of its choices, or that it is given at all."""
+Table = Mapping[Choice, Function | Class]
+Makers = tuple[Function | Class, ...]
+"""What tables hold for a choice."""
 
 #: A table is one of choices if it shares at least so many keys with them.
 _SHARED = 3
@@ -64,6 +78,7 @@ def option_trials(
     m.passed, m.failed, m.limit = set(), {}, STEPS
     found: list[Trial] = []
     read: dict[str, dict[str, ast.Call]] = {}
+    stood: dict[Makers, Trial] = {}
     try:
         for option in options:
             reading = readers.get(option.attribute, [])
@@ -76,7 +91,7 @@ def option_trials(
                     if function.owner is not None and option.attribute in function.owner.fields
                 ]
             if reading or tables:
-                found += _try(survey, option, offered, reading, tables)
+                found += _try(survey, option, offered, reading, tables, stood)
     finally:
         m.assumed = {}
         m.recorder, m.results, m.passed, m.failed, m.limit, m.symbolic = saved
@@ -177,26 +192,31 @@ def _names(value: Value) -> list[Choice]:
     return []
 
 
-def _tables(m: Machine, offered: Iterable[Choice], words: Mapping[str, frozenset[str]]) -> list[Dict]:
-    """Tables of modules whose keys are the choices, and that hold functions or classes."""
+def _tables(m: Machine, offered: Iterable[Choice], words: Mapping[str, frozenset[str]]) -> list[Table]:
+    """Tables of modules whose keys are the choices: the functions and classes that they hold.
+
+    What a walk of a function on free arguments has put in the place of one is passed over.
+    """
     wanted = {choice for choice in offered if isinstance(choice, str)}
     if len(wanted) < _SHARED:
         return []
     named = {choice for choice in wanted if choice.isidentifier()}
-    found: list[Dict] = []
+    found: list[Table] = []
     for module, source in sorted(m.index.sources.items()):
         if len(named & words.get(source.file, frozenset())) < max(_SHARED, len(named) // 3):
             continue
         try:
-            names = m.state(module).names
+            state = m.state(module)
         except Budget:
             continue
-        for value in names.values():
+        for name, value in state.names.items():
             data = value.data
             if not isinstance(data, Dict) or len(wanted & set(map(str, data.items))) < _SHARED:
                 continue
-            if all(isinstance(item.data, (Function, Class)) for _, item in data.items.values()):
-                found.append(data)
+            every = [*data.items.items(), *state.held.get(name, {}).items()]
+            table = {key: item.data for key, (_, item) in every if isinstance(item.data, (Function, Class))}
+            if len(table) >= _SHARED:
+                found.append(table)
     return found
 
 
@@ -216,9 +236,13 @@ def _try(
     option: Option,
     offered: Sequence[Choice],
     readers: Sequence[Function],
-    tables: Sequence[Dict],
+    tables: Sequence[Table],
+    stood: dict[Makers, Trial],
 ) -> Iterator[Trial]:
-    """One trial for each choice; choices that a function does not mention are all the same to it."""
+    """One trial for each choice; choices that a function does not mention are all the same to it.
+
+    ``stood``: the runs of what choices of other options stand for.
+    """
     m = survey.machine
     mentioned = [(function, _mentioned(m, function)) for function in readers]
     known: dict[tuple[int, Choice | None], _Part] = {}
@@ -230,11 +254,6 @@ def _try(
             if key not in known:
                 known[key] = _part(survey, function, option, choice)
             parts.append(known[key])
-        parts += [
-            _part(survey, table.items[choice][1].data, option, choice)
-            for table in tables
-            if choice in table.items
-        ]
         became = dict.fromkeys(text for part in parts for text in part.became if text != choice)
         yield Trial(
             option.name,
@@ -247,7 +266,22 @@ def _try(
             tuple(sorted({pair for part in parts for pair in part.exports})),
             (),
             tuple(became),
+            behind=_behind(m, option, choice, tables, stood),
         )
+
+
+def _behind(
+    m: Machine, option: Option, choice: Choice, tables: Sequence[Table], known: dict[Makers, Trial]
+) -> Trial | None:
+    """The run of what tables hold for a choice; the same for every option that is served by them."""
+    makers = tuple(table[choice] for table in tables if choice in table)
+    if not makers or not isinstance(choice, str):
+        return None
+    if makers not in known:
+        followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
+        known[makers] = behind(m, option.name, makers, Site(option.file, option.line, option.line, 1))
+        m.follow = followed
+    return known[makers]
 
 
 def _mentioned(m: Machine, function: Function) -> set[Choice]:
@@ -263,7 +297,7 @@ def _mentioned(m: Machine, function: Function) -> set[Choice]:
     return found
 
 
-def _part(survey: Survey, target: Function | Class, option: Option, choice: Choice) -> _Part:
+def _part(survey: Survey, target: Function, option: Option, choice: Choice) -> _Part:
     m = survey.machine
     observer = Observer()
     m.recorder, m.results, m.symbolic = observer, {}, {}
@@ -274,10 +308,7 @@ def _part(survey: Survey, target: Function | Class, option: Option, choice: Choi
     cut = ""
     with m.rooted(("", "")), m.aside():
         try:
-            if isinstance(target, Function):
-                after = _run(m, target, option.attribute, choice)
-            else:
-                calls.symbolic_instance(m, target)
+            after = _run(m, target, option.attribute, choice)
         except Raised as error:
             walked = survey.walked.get((target.module, target.qualname))
             if walked is None or walked.raised is None:  # else it raises whatever is chosen

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from analyzer import faults
@@ -33,6 +34,8 @@ AUTO = "auto"
 TOO_LONG = "is too long to be followed to the end"
 #: Steps that a call is worth in a trial; what makes a build calls much.
 _STEPS = 3 * HELPER_STEPS
+#: How many steps lead from the object that stands for a choice to one that is used because a method gave it.
+_FURTHER = 2
 
 
 Asked = tuple[Key, Site | None]
@@ -76,7 +79,8 @@ class Trial:
     that were held against the device, with their outcomes. ``exports``: what of which build is called.
     ``compiled``: the builds that were loaded. ``chosen``: what an automatic choice
     came to. ``cut``: why the run was not followed to its end, empty if it was. ``definition``: the dotted
-    name of the function or class that was run.
+    name of the function or class that was run. ``outside``: the packages outside the tree that decide by
+    architecture themselves and were called. ``behind``: the run of what a server option's choice stands for.
     """
 
     entry: str
@@ -89,6 +93,8 @@ class Trial:
     exports: tuple[tuple[str, str], ...]
     compiled: tuple[Compiled, ...]
     chosen: tuple[str, ...]
+    outside: tuple[str, ...] = ()
+    behind: Trial | None = None
 
 
 def trials(survey: Survey, public: Mapping[str, tuple[str, ...]]) -> tuple[Trial, ...]:
@@ -316,27 +322,93 @@ def _try_class(m: Machine, dotted: str, owner: Class, choice: str) -> Trial:
     stops: list[Stop] = []
 
     def use() -> list[Value]:
-        for name in ["__init__", *_public_methods(m, owner)]:
-            method = _method(m, owner, name)
-            if method is None or not _positional(m, method):
-                continue
-            given = _arguments(m, method, choice if method is start else "")
-            del given[_positional(m, method)]
-            if method is start:  # what may be left out is
-                defaults = original(m, method).defaults
-                optional = {key: value for key, value in defaults.items() if value.data is None}
-                given.update({key: value for key, value in optional.items() if key in given})
-            assert isinstance(m.recorder, Observer)
-            known = len(m.recorder.decisions)
-            try:
-                m.call(Value(method), [Value(instance)], given, site)
-            except Raised as error:
-                stops.append(stop(m, name, error, known))
-                if method is start:
-                    break
+        if _use(m, instance, "__init__", choice, site, stops) is not None:
+            for name in _public_methods(m, owner):
+                _use(m, instance, name, "", site, stops)
         return _named_like(instance.attributes, parameter)
 
     return _run(m, dotted, owner.dotted, choice, site, use, stops)
+
+
+def _use(
+    m: Machine, instance: Instance, name: str, choice: str, site: Site, stops: list[Stop], of: str = ""
+) -> Value | None:
+    """Call a method on what any caller may give: what it gives back, None if it surely raises.
+
+    Where there is no such method, nothing is given back. ``of`` goes before its name where it raises.
+    """
+    method = _method(m, instance.of, name)
+    if method is None or not _positional(m, method):
+        return Value(None)
+    given = _arguments(m, method, choice)
+    del given[_positional(m, method)]
+    if name == "__init__":  # what may be left out is
+        defaults = original(m, method).defaults
+        optional = {key: value for key, value in defaults.items() if value.data is None}
+        given.update({key: value for key, value in optional.items() if key in given})
+    assert isinstance(m.recorder, Observer)
+    known = len(m.recorder.decisions)
+    try:
+        return m.call(Value(method), [Value(instance)], given, site)
+    except Raised as error:
+        stops.append(stop(m, of + name, error, known))
+        return None
+
+
+def behind(m: Machine, entry: str, makers: Sequence[Function | Class], site: Site) -> Trial:
+    """Run what stands for a choice: what makes objects, and the methods by which those are used.
+
+    A function that is given free arguments may make one object or another: each is used, as are those that
+    the methods give back; one of each class. Every method may take as many steps as a function.
+    """
+    stops: list[Stop] = []
+
+    def use() -> list[Value]:
+        made = [(instance, 0) for maker in makers for instance in _instances(_made(m, maker))]
+        used: set[str] = set()
+        while made:
+            instance, after = made.pop(0)
+            if instance.of.dotted in used:
+                continue
+            used.add(instance.of.dotted)
+            for name in _interface(m, instance.of):
+                m.steps = 0
+                with _whole(m, _method(m, instance.of, name)):
+                    given = _use(m, instance, name, "", site, stops, f"{instance.of.qualname}.")
+                if given is not None and after < _FURTHER:
+                    made += ((further, after + 1) for further in _instances(given))
+        return []
+
+    return _run(m, entry, entry, "", site, use, stops)
+
+
+@contextmanager
+def _whole(m: Machine, function: Function | None) -> Iterator[None]:
+    """Follow a function as far as what is run for itself, however it is called."""
+    usual = m.follow
+    m.follow = lambda called, *rest: STEPS if called is function else usual(called, *rest)
+    try:
+        yield
+    finally:
+        m.follow = usual
+
+
+def _made(m: Machine, maker: Function | Class) -> Value:
+    """An object of a class, or what a function gives for free arguments."""
+    if isinstance(maker, Class):
+        return calls.symbolic_instance(m, maker)
+    frame = calls.frame_of(m, maker)
+    calls.free_arguments(m, maker, frame, None)
+    return calls.run(m, maker, frame)
+
+
+def _instances(value: Value) -> Iterator[Instance]:
+    """The objects of classes of the tree that a value may be."""
+    if isinstance(value.data, Choice):
+        for option in value.data.options:
+            yield from _instances(option)
+    elif isinstance(value.data, Instance):
+        yield value.data
 
 
 def _positional(m: Machine, method: Function) -> str:
@@ -384,6 +456,16 @@ def _named_like(names: Mapping[str, Value], parameter: ast.arg | None) -> list[V
     return [value for name, value in names.items() if name.strip("_") in (parameter.arg, f"{parameter.arg}s")]
 
 
+def _interface(m: Machine, owner: Class) -> list[str]:
+    """The methods by which an object is used that one of several tables' classes makes.
+
+    Whoever chooses among classes knows what their bases declare; where there are none, all that is public.
+    """
+    declared = {name for base in expressions.linear(m, owner)[1:] for name in base.attributes}
+    public = _public_methods(m, owner)
+    return [name for name in public if name in declared] or public
+
+
 def _run(
     m: Machine,
     dotted: str,
@@ -418,7 +500,14 @@ def _run(
         exported(observer),
         compiled(m),
         tuple(dict.fromkeys(texts(chosen))) if choice == AUTO else (),
+        outside(observer),
     )
+
+
+def outside(observer: Observer) -> tuple[str, ...]:
+    """The packages outside the tree that decide by architecture themselves and were called."""
+    called = {call.callee.partition(".")[0] for call in observer.calls if call.kind == "outside"}
+    return tuple(sorted(called & contracts.device_modules()))
 
 
 def compiled(m: Machine) -> tuple[Compiled, ...]:

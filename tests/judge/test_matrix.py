@@ -77,6 +77,81 @@ class Plan:
             raise ValueError("not new")
         return x
 """,
+    "kit/engines.py": """\
+import torch
+from flash_attn import attend
+
+from .api import wide_only
+from .device import capability, has_wide
+
+ENGINES = {}
+
+def engine(name):
+    def register(make):
+        make.fast = capability() >= 90
+        ENGINES[name] = make
+        return make
+
+    return register
+
+class Engine:
+    def plan(self):
+        raise NotImplementedError
+
+    def method(self, layer):
+        raise NotImplementedError
+
+    def run(self, x):
+        raise NotImplementedError
+
+class Wide(Engine):
+    def run(self, x):
+        if not has_wide():
+            raise RuntimeError("wide engine needs another chip")
+        return x
+
+class Foreign(Engine):
+    def run(self, x):
+        return attend(x) if capability() >= 80 else x
+
+class Flat(Engine):
+    def run(self, x):
+        return x
+
+class Modern(Engine):
+    def run(self, x):
+        return x if capability() >= 80 else x + 1
+
+    def run_wide(self, x):  # whoever chooses an engine does not know of it
+        return wide_only(x)
+
+@engine("wide")
+def make_wide(runner):
+    return Wide()
+
+@engine("foreign")
+def make_foreign(runner):
+    return Foreign()
+
+@engine("flat")
+def make_flat(runner):
+    return Flat()
+
+class Layer(torch.nn.Module):
+    pass
+
+class Config(Engine):
+    def method(self, layer: torch.nn.Module):
+        return Wide() if isinstance(layer, Layer) else None
+
+@engine("configured")
+def make_configured(runner):
+    return Config()
+
+@engine("modern")
+def make_modern(runner):
+    return Modern() if runner.big else Flat()
+""",
     "kit/server.py": """\
 from dataclasses import dataclass
 from typing import Optional
@@ -90,6 +165,7 @@ class Args:
     model: str
     kernel: Optional[str] = None
     other: Optional[str] = None
+    engine: Optional[str] = None
     fuse_wide: bool = False
 
     @staticmethod
@@ -97,6 +173,7 @@ class Args:
         parser.add_argument("--model")
         parser.add_argument("--kernel", choices=KERNELS)
         parser.add_argument("--other", choices=["a", "b"])
+        parser.add_argument("--engine", choices=["wide", "configured", "foreign", "flat", "modern", "lost"])
         parser.add_argument("--fuse-wide", action="store_true")
 
     def check(self):
@@ -174,8 +251,24 @@ def test_a_choice_that_is_replaced_elsewhere_loses_nothing_here(report: Report) 
     assert cell(report, "kit --kernel", "plain").status["sm_120"] == "unknown"
 
 
+def test_what_a_choice_stands_for_is_followed_through_its_table(report: Report) -> None:
+    rows = {cell.backend: cell for cell in report.matrix if cell.api == "kit --engine"}
+    wide = rows["wide"]
+    assert (wide.status["sm_120"], wide.status["sm_90"]) == ("unsupported", "supported")
+    assert [gate.code for gate in reasons(report, wide, "sm_120")] == ["not has_wide()"]
+    assert wide.message["sm_120"] == "wide engine needs another chip"
+    assert rows["configured"].status["sm_120"] == "unsupported"  # by what one of its methods makes
+    assert rows["modern"].status["sm_120"] == "supported"
+    told = {name: row.why["sm_120"] for name, row in rows.items() if row.status["sm_120"] == "unknown"}
+    assert told == {
+        "foreign": "what it calls in flash_attn is not in the tree",
+        "flat": "nothing behind it was seen to depend on the device",
+        "lost": "no gate asks for this choice; what lies behind it was not followed",
+    }
+
+
 def test_options_that_nothing_decides_have_no_row(report: Report) -> None:
-    assert {cell.api for cell in report.matrix if " --" in cell.api} == {"kit --kernel"}
+    assert {cell.api for cell in report.matrix if " --" in cell.api} == {"kit --kernel", "kit --engine"}
 
 
 def test_unsupported_cells_name_a_gate(report: Report) -> None:
