@@ -262,7 +262,8 @@ def _scan(
         cells = table.cells(rows, matrix.rows({arch: item.options for arch, item in extracts.items()}))
         unfit = {gate.id: judged(_placed(gate)) for gate in shown.gates.values()}
         known = {draft.gate.id: draft.gate for draft in drafts} | guards | unfit
-        wrong = contradicted(table.runs(rows, options.target), known, options.target)
+        runs = [*table.runs(rows, options.target), *table.choices(cells, options.references)]
+        wrong = contradicted(runs, known, options.target)
         drafts = [replace(draft, gate=wrong.get(draft.gate.id, draft.gate)) for draft in drafts]
     with profile.stage("paths"):
         linked = link(

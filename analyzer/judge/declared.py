@@ -1,4 +1,4 @@
-"""Declared capabilities that the code behind them contradicts: a back end that is let in and then stopped."""
+"""What lets a back end in that is stopped further on: declarations, checks and settings of options."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from analyzer.model import Gate, Justification, Status, Step
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of an API with one back end on the target.
+    """One run of an API with one back end, or of an option with one choice, on the target.
 
-    ``declared``: ids of the gates at declarations that it was held against; ``reasons``: of those that decide
-    its status.
+    ``declared``: ids of the gates that say whether it may be had: declarations that it was held against, what
+    refuses or makes the choice; ``reasons``: of those that decide its status.
     """
 
     api: str
@@ -29,7 +29,7 @@ class Run:
 
 
 def contradicted(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) -> dict[str, Gate]:
-    """The declarations, by id, that let the target in where every run behind them is stopped by another gate.
+    """The gates, by id, that let the target in where every run behind them is stopped by another gate.
 
     Args:
         runs: the runs on the target.
@@ -38,7 +38,7 @@ def contradicted(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) ->
     """
     behind: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
-        for identity in run.declared:
+        for identity in run.declared & gates.keys():
             behind[identity].append(run)
     return {
         identity: wrong

@@ -148,6 +148,30 @@ class Judge:
             )
             yield Run(self.names[row.entry][0], row.choice, declared, judged.status, tuple(judged.gates))
 
+    def choices(self, cells: Iterable[Cell], references: Sequence[str]) -> Iterator[Run]:
+        """How choices of server options fare on the target, and the gates that let it have them.
+
+        Those are the gates that give the option that value, and those that refuse it elsewhere. An option
+        that is only switched on fares badly where what reads it does something else. Choices that the
+        references cannot have either are no loss.
+        """
+        for cell in cells:
+            option = cell.api.rpartition(" --")[2].replace("-", "_")
+            given = (option, cell.backend or True)
+            setting = {found.gate.id for found in self.gates if given in found.sets}
+            refusing = {
+                gate
+                for arch, reasons in cell.reasons.items()
+                if cell.status[arch] == "unsupported"
+                for gate in reasons
+            }
+            bad = ("unsupported",) if cell.backend else ("unsupported", "degraded")
+            if " --" not in cell.api or all(cell.status[arch] in bad for arch in references):
+                continue
+            status = "unsupported" if cell.status[self.target] in bad else cell.status[self.target]
+            reasons = cell.reasons.get(self.target, ())
+            yield Run(cell.api, cell.backend, frozenset(setting | refusing), status, reasons)
+
     def _tells(self, row: Row) -> bool:
         """Whether a choice is one (it does not fail everywhere at once), with device code behind it."""
         every = list(row.trials.values())

@@ -27,7 +27,8 @@ class PythonGate:
     """A gate with what the graph needs: the decisions it covers, the attributes its gated side assigns.
 
     ``reads``: attribute names and strings in its condition. ``polarity``: whether the gated code is what runs
-    when the condition is true. ``check``: the other side raises.
+    when the condition is true. ``check``: the other side raises. ``sets``: the attributes that the gated side
+    surely gives a text, or true.
     """
 
     gate: Gate
@@ -39,6 +40,7 @@ class PythonGate:
     function: str
     polarity: bool
     check: bool = False
+    sets: frozenset[tuple[str, str | bool]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,7 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
             function,
             gated,
             raising[not gated],
+            frozenset(inside.sets),
         )
     ]
 

@@ -22,7 +22,8 @@ class Side:
     """One way out of a decision, as text and facts.
 
     ``empty``: no statement stands on it. ``action``: what it does, in a few words; ``message``: what it
-    raises with; ``stores``: attributes that it assigns; ``answers``: it only returns false or nothing.
+    raises with; ``stores``: attributes that it assigns, ``sets``: those that it surely gives a text or true;
+    ``answers``: it only returns false or nothing.
     ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
     at once, two by the test at ``asks`` (line and column). ``rest``: it is what follows a side that leaves.
     ``regrets``: it tells the user that something is left out or replaced. ``tells``: it does nothing but that
@@ -36,6 +37,7 @@ class Side:
     action: str = ""
     message: str = ""
     stores: tuple[str, ...] = ()
+    sets: tuple[tuple[str, str | bool], ...] = ()
     line: int = 0
     mark: int = 0
     answers: bool = False
@@ -232,6 +234,7 @@ def side(body: list[ast.stmt], owner: ast.stmt, following: list[ast.stmt] | None
         action=_action(body),
         message=_message(body),
         stores=tuple(sorted(attr for _, attr in flow.stored_in(body)[1])),
+        sets=tuple(_sets(body)),
         line=first.lineno,
         mark=mark,
         answers=_answers(body),
@@ -284,6 +287,16 @@ class Host(Protocol):
         """How the test that stands there came out, if a device answer has a part in it and it is known."""
 
 
+def _sets(body: list[ast.stmt]) -> Iterator[tuple[str, str | bool]]:
+    """The attributes that a block itself gives a text, or true."""
+    for statement in body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+            given = statement.value.value
+            for target in statement.targets:
+                if isinstance(target, ast.Attribute) and (given is True or isinstance(given, str)):
+                    yield target.attr, given
+
+
 def settled(found: Side, host: Host) -> Side:
     """A side as one host takes it: of the ways into which it divides, those that ran there."""
     if found.branches:
@@ -292,7 +305,14 @@ def settled(found: Side, host: Host) -> Side:
         taken = tuple(settled(way, host) for way in ways if host.ran(way.mark))
         if taken:
             either = _either(taken)
-            found = replace(either, stores=found.stores, mark=found.mark, line=found.line, rest=found.rest)
+            found = replace(
+                either,
+                stores=found.stores,
+                sets=found.sets,
+                mark=found.mark,
+                line=found.line,
+                rest=found.rest,
+            )
     message = host.fails(found.mark) if found.mark and not found.empty else None
     if message is not None and not found.raises:
         return replace(found, raises=True, announces=True, message=message)

@@ -27,6 +27,9 @@ def capability():
 
 def has_wide():
     return capability() in (90, 100)
+
+def is_modern():
+    return capability() >= 90
 """,
     "kit/api.py": """\
 from abc import ABC, abstractmethod
@@ -156,7 +159,7 @@ def make_modern(runner):
 from dataclasses import dataclass
 from typing import Optional
 
-from .device import has_wide
+from .device import has_wide, is_modern
 
 KERNELS = ["wide", "narrow", "plain"]
 
@@ -184,6 +187,18 @@ class Args:
                 raise ValueError("--kernel wide needs another chip")
         if self.kernel == "plain" and has_wide():
             self.kernel = "wide"
+        if self.engine == "wide":
+            if not is_modern():
+                raise ValueError("--engine wide needs a newer chip")
+        if self.engine is None and is_modern():
+            self.engine = "wide"
+        if self.model == "small" and is_modern():
+            self.engine = "modern"
+        if self.model == "large" and is_modern():
+            self.fuse_wide = True
+
+def fused(args):
+    return args.fuse_wide and has_wide()
 """,
 }
 
@@ -267,8 +282,31 @@ def test_what_a_choice_stands_for_is_followed_through_its_table(report: Report) 
     }
 
 
+def test_what_lets_a_choice_in_that_is_stopped_further_on_admits_wrongly(report: Report) -> None:
+    found = {
+        gate.code: gate
+        for gate in report.gates
+        if gate.file == "kit/server.py" and gate.verdict["sm_120"] == "admit" and "is_modern" in gate.code
+    }
+    assert {code: gate.effect for code, gate in found.items()} == {
+        "not is_modern()": "wrongly_admitted",
+        "self.engine is None and is_modern()": "wrongly_admitted",
+        "self.model == 'small' and is_modern()": "none",
+        "self.model == 'large' and is_modern()": "wrongly_admitted",
+    }
+    setting = found["self.engine is None and is_modern()"]
+    assert setting.justification is not None
+    assert [step.what for step in setting.justification.evidence] == [
+        "kit --engine with wide does not run on sm_120: raises"
+    ]
+
+
 def test_options_that_nothing_decides_have_no_row(report: Report) -> None:
-    assert {cell.api for cell in report.matrix if " --" in cell.api} == {"kit --kernel", "kit --engine"}
+    assert {cell.api for cell in report.matrix if " --" in cell.api} == {
+        "kit --kernel",
+        "kit --engine",
+        "kit --fuse-wide",
+    }
 
 
 def test_unsupported_cells_name_a_gate(report: Report) -> None:
