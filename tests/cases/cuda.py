@@ -1,7 +1,8 @@
-"""Measure how many recorded changes and faults of CUDA and C++ gates a whole scan tells as it should.
+"""Measure how many recorded changes and faults a whole scan tells as it should that no stage tells alone.
 
-Run as ``python -m tests.cases.cuda [--releases NAME==VERSION …]``. Wheels are fetched once into ``.cache``;
-each report is kept there for each state of the analyzer.
+Those of CUDA and C++ gates, and those at which Python lets the target in where something behind stops it,
+in the same package or in another. Run as ``python -m tests.cases.cuda [--releases NAME==VERSION …]``. Wheels
+are fetched once into ``.cache``; each report is kept there for each state of the analyzer.
 """
 
 from __future__ import annotations
@@ -9,19 +10,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from analyzer import model
 from analyzer.scan import ScanOptions, scan
 from tests.cases import measure
 from tests.cases.records import Case, Release, fault, rows
-from tests.cases.runner import judge
+from tests.cases.runner import FURTHER_ON, HEAVY, judge
 
 LAYERS = ("cuda_guard", "host_cpp_check", "isa", "isa_illegal", "resource_limit")
 
 
 def cases() -> Iterator[Case]:
-    """Every recorded place of these layers in a released wheel."""
+    """Every recorded place of these layers in a released wheel, and what is let in and stopped later."""
     for row in rows("dev-fixes.jsonl"):
         if row["layer"] not in LAYERS or row.get("source") != "wheel":
             continue
@@ -42,25 +44,27 @@ def cases() -> Iterator[Case]:
     for row in rows("dev-bugs.jsonl"):
         if row.get("layer") in LAYERS:
             yield fault(row)
+        elif row["effect"] == "wrongly_included" and row["package"] not in HEAVY:
+            yield replace(fault(row), layer=FURTHER_ON)
 
 
-def told(release: Release, target: str, jobs: int) -> measure.Told:
-    """What a scan of a release tells for a target; kept for this state of the analyzer."""
-    store = (
-        measure.CACHE / "cases" / measure.code() / f"{release.name}-{release.version}-{target}.report.json"
-    )
+def told(releases: Sequence[Release], target: str, jobs: int) -> measure.Told:
+    """What a scan of releases tells for a target; kept for this state of the analyzer."""
+    name = "+".join(f"{item.name}-{item.version}" for item in releases)
+    store = measure.CACHE / "cases" / measure.code() / f"{name}-{target}.report.json"
     if not store.is_file():
-        options = ScanOptions(
-            root=measure.tree(release),
-            target=target,
-            references=measure.REFERENCES,
-            cuda="12.9",
-            env={},
-            packages=(),
-            jobs=jobs,
-            cache=True,
-        )
-        report = scan(options)
+        with measure.together(releases) as root:
+            options = ScanOptions(
+                root=root,
+                target=target,
+                references=measure.references(target),
+                cuda="12.9",
+                env={},
+                packages=(),
+                jobs=jobs,
+                cache=True,
+            )
+            report = scan(options)
         store.parent.mkdir(parents=True, exist_ok=True)
         store.write_bytes(model.encode(report))
     report = model.decode(store.read_bytes())
@@ -73,15 +77,15 @@ def main() -> None:
     parser.add_argument("--releases", nargs="*", help="only these, as NAME==VERSION")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    wanted: dict[tuple[Release, str], list[Case]] = defaultdict(list)
+    wanted: dict[tuple[tuple[Release, ...], str], list[Case]] = defaultdict(list)
     for case in cases():
         if not options.releases or str(case.release) in options.releases:
-            wanted[case.release, case.target].append(case)
+            wanted[(case.release, *case.beside), case.target].append(case)
     right: Counter[tuple[str, str]] = Counter()
     count: Counter[tuple[str, str]] = Counter()
-    for (release, target), here in sorted(wanted.items(), key=str):
+    for (releases, target), here in sorted(wanted.items(), key=str):
         try:
-            found = told(release, target, options.jobs)
+            found = told(releases, target, options.jobs)
         except measure.Absent as error:
             print(error, file=sys.stderr)
             continue
@@ -91,7 +95,7 @@ def main() -> None:
             count[side] += 1
             right[side] += result.good
             if not result.good:
-                print(f"MISS {case.layer} {case.name} {case.form} {release} {case.file}:{case.line}")
+                print(f"MISS {case.layer} {case.name} {case.form} {case.release} {case.file}:{case.line}")
                 wish = "/".join(case.effects)
                 print(f"     wanted {case.wanted} {wish}: {result.seen} | {case.code[:90]}", flush=True)
     for layer, side in sorted(count):

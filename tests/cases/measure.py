@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -73,6 +74,23 @@ def tree(release: Release) -> Path:
     return folder
 
 
+@contextmanager
+def together(releases: Sequence[Release]) -> Iterator[Path]:
+    """A folder with these releases, as if they were installed together.
+
+    Raises:
+        Absent: a release cannot be had.
+    """
+    trees = [tree(release) for release in releases]
+    if len(trees) == 1:
+        yield trees[0]
+        return
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="together-") as folder:
+        for each in trees:
+            shutil.copytree(each, folder, copy_function=os.link, dirs_exist_ok=True)
+        yield Path(folder)
+
+
 def _wheel(release: Release) -> Path:
     wheels = CACHE / "wheels"
     wheels.mkdir(parents=True, exist_ok=True)
@@ -123,13 +141,7 @@ def told(
 
 
 def _scan(releases: Sequence[Release], targets: Sequence[str], cuda: tuple[int, int]) -> dict[str, Told]:
-    trees = [tree(release) for release in releases]
-    with tempfile.TemporaryDirectory(dir=CACHE, prefix="together-") as folder:
-        root = trees[0]
-        if len(trees) > 1:
-            root = Path(folder)
-            for each in trees:
-                shutil.copytree(each, root, copy_function=os.link, dirs_exist_ok=True)
+    with together(releases) as root:
         opened = open_tree(root, ())
         files = [file.path for file in opened.files]
         index = ModuleIndex([*files, *opened.others], opened.read, required(opened.packages))

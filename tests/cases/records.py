@@ -47,6 +47,7 @@ class Case:
     """One place in one release and what a scan for a target says there.
 
     ``wanted``: ``report``, ``silent`` or ``either``; ``effects``: if any are named, the report bears one.
+    ``beside``: releases of other packages in which what is told comes about.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Case:
     silent: bool = False
     negative: bool = False
     cuda: tuple[int, int] = CUDA
+    beside: tuple[Release, ...] = ()
 
 
 def rows(name: str) -> Iterator[dict[str, Any]]:
@@ -124,4 +126,11 @@ def fault(row: Mapping[str, Any]) -> Case:
         effects=EFFECTS[row["effect"]],
         silent=row["effect"] == "silently_degraded",
         cuda=(int(toolkit[1]), int(toolkit[2])) if toolkit is not None else CUDA,
+        beside=tuple(
+            dict.fromkeys(
+                Release(step["package"], step["version"])
+                for step in row.get("chain", ())
+                if step.get("package") not in (None, row["package"])
+            )
+        ),
     )
