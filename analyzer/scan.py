@@ -259,10 +259,11 @@ def _scan(
             options.target,
         )
         rows = matrix.rows(apis)
-        cells = table.cells(rows, matrix.rows({arch: item.options for arch, item in extracts.items()}))
+        choices = matrix.rows({arch: item.options for arch, item in extracts.items()})
+        cells = table.cells(rows, choices)
         unfit = {gate.id: judged(_placed(gate)) for gate in shown.gates.values()}
         known = {draft.gate.id: draft.gate for draft in drafts} | guards | unfit
-        runs = [*table.runs(rows, options.target), *table.choices(cells, options.references)]
+        runs = [*table.runs(rows, options.target), *table.choices(choices, options.references)]
         wrong = contradicted(runs, known, options.target)
         drafts = [replace(draft, gate=wrong.get(draft.gate.id, draft.gate)) for draft in drafts]
     with profile.stage("paths"):

@@ -148,29 +148,26 @@ class Judge:
             )
             yield Run(self.names[row.entry][0], row.choice, declared, judged.status, tuple(judged.gates))
 
-    def choices(self, cells: Iterable[Cell], references: Sequence[str]) -> Iterator[Run]:
+    def choices(self, options: Iterable[Row], references: Sequence[str]) -> Iterator[Run]:
         """How choices of server options fare on the target, and the gates that let it have them.
 
         Those are the gates that give the option that value, and those that refuse it elsewhere. An option
         that is only switched on fares badly where what reads it does something else. Choices that the
         references cannot have either are no loss.
         """
-        for cell in cells:
-            option = cell.api.rpartition(" --")[2].replace("-", "_")
-            given = (option, cell.backend or True)
-            setting = {found.gate.id for found in self.gates if given in found.sets}
-            refusing = {
-                gate
-                for arch, reasons in cell.reasons.items()
-                if cell.status[arch] == "unsupported"
-                for gate in reasons
-            }
-            bad = ("unsupported",) if cell.backend else ("unsupported", "degraded")
-            if " --" not in cell.api or all(cell.status[arch] in bad for arch in references):
+        for row in options:
+            asked = [arch for arch in (self.target, *references) if arch in row.trials]
+            fared = {arch: self._at(row, row.trials[arch], arch, self._judged_option) for arch in asked}
+            bad = ("unsupported",) if row.choice else ("unsupported", "degraded")
+            if self.target not in fared or all(fared[arch].status in bad for arch in fared):
                 continue
-            status = "unsupported" if cell.status[self.target] in bad else cell.status[self.target]
-            reasons = cell.reasons.get(self.target, ())
-            yield Run(cell.api, cell.backend, frozenset(setting | refusing), status, reasons)
+            given = (_attribute(row), row.choice or True)
+            letting = {found.gate.id for found in self.gates if given in found.sets}
+            for arch, trial in row.trials.items():
+                letting.update(*(self._around(stop.under[:1], arch) for stop in trial.stops))
+            own = fared[self.target]
+            status = "unsupported" if own.status in bad else own.status
+            yield Run(row.entry, row.choice, frozenset(letting), status, tuple(own.gates))
 
     def _tells(self, row: Row) -> bool:
         """Whether a choice is one (it does not fail everywhere at once), with device code behind it."""
@@ -266,7 +263,7 @@ class Judge:
         """The same for a choice of an option: what reads it decides, and what replaces it by another."""
         if stops:
             return self._stopped(stops, arch)
-        attribute = row.entry.rpartition("--")[2].replace("-", "_")
+        attribute = _attribute(row)
         against = self._against(row, trial, arch)
         replaced = [gate.id for gate in against if attribute in self.stores.get(gate.id, ())]
         if trial.chosen and replaced and any(t.chosen != trial.chosen for t in row.trials.values()):
@@ -388,7 +385,7 @@ class Judge:
 
     def _stopping(self, stop: Stop, arch: str) -> Iterator[str]:
         """The gates that make an entry raise: those around the place, else all that reject on the way."""
-        around = [g.id for asked in stop.under for g in self._gates(asked) if g.verdict.get(arch) == "reject"]
+        around = self._around(stop.under, arch)
         if around:
             yield from around
             return
@@ -396,6 +393,10 @@ class Judge:
             for gate in self._gates(asked):
                 if gate.verdict.get(arch) == "reject" and self._effect(gate, arch) == "raises":
                     yield gate.id
+
+    def _around(self, under: Iterable[Asked], arch: str) -> list[str]:
+        """The gates at decisions in whose statement a run ends that reject an architecture."""
+        return [g.id for asked in under for g in self._gates(asked) if g.verdict.get(arch) == "reject"]
 
     def _guards(self, trial: Trial, arch: str) -> tuple[list[str], bool]:
         """The guards that take something from what is called, and whether nothing at all is left of it."""
@@ -429,6 +430,11 @@ def _by_hardware(gate: Gate) -> bool:
 def _verdict(gate: Gate, build: str, arch: str) -> str:
     own = next((entry.verdict for entry in gate.verdict_by_build if entry.build == build), gate.verdict)
     return own.get(arch, "unknown")
+
+
+def _attribute(row: Row) -> str:
+    """The attribute that keeps an option's value."""
+    return row.entry.rpartition("--")[2].replace("-", "_")
 
 
 def rows(trials: Mapping[str, Iterable[Trial]]) -> list[Row]:

@@ -46,7 +46,8 @@ Asked = tuple[Key, Site | None]
 class Stop:
     """A method (empty: the function itself) that surely raises, with what message and where.
 
-    ``under``: the decisions whose statement holds the place; ``before``: all that were taken in the run.
+    ``under``: the decisions whose statement holds the place, the innermost first; ``before``: all that were
+    taken in the run.
     """
 
     method: str
