@@ -534,7 +534,8 @@ def as_data(m: Machine, value: Value) -> Value:
             return data.member.derived(value.source)
         order = namedtuple_fields(m, data.of)
         if order and all(name in data.attributes for name in order):
-            return Value(tuple(data.attributes[name] for name in order), value.source)
+            parts = tuple(data.attributes[name] for name in order)
+            return Value(parts, combine(value.source, *(part.source for part in parts)))
     return value
 
 
@@ -733,6 +734,8 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value, site: Site) ->
     Raises:
         Raised: TypeError where Python cannot order the operands.
     """
+    if not isinstance(op, (ast.Is, ast.IsNot)):
+        left, right = as_data(m, left), as_data(m, right)
     source = _check_source(m, left, right, site)
     result = _compared(m, op, left, right, site, source)
     if source is not None and source.kind is Origin.CHECK:

@@ -559,7 +559,7 @@ def _makes_functions(value: Value) -> bool:
 
 
 def _items(data: object) -> list[Value]:
-    """What a container holds, as far as a look at it is worth."""
+    """What a container or a record holds, as far as a look at it is worth."""
     if isinstance(data, tuple):
         return list(data[:32])
     if isinstance(data, List):
@@ -568,6 +568,8 @@ def _items(data: object) -> list[Value]:
         return [item for _, item in list(data.items.values())[:32]]
     if isinstance(data, Set):
         return list(data.items.values())[:32]
+    if isinstance(data, Instance) and not data.symbolic:
+        return [data.attributes[name] for name in data.of.fields[:32] if name in data.attributes]
     return []
 
 

@@ -303,3 +303,45 @@ class Kind(Enum):
     }
     (gate,) = gates_of(files)
     assert (gate.line, gate.effect) == (9, "raises")
+
+
+def test_a_record_of_an_answer_is_held_against_a_tuple() -> None:
+    gates = gates_of(
+        {
+            "kit.py": """
+            from typing import NamedTuple
+            import torch
+
+            class Version(NamedTuple):
+                major: int
+                minor: int
+
+            class Kernel:
+                required = (10, 0)
+
+                @classmethod
+                def resolve(cls):
+                    if version() != cls.required:
+                        raise ValueError("needs 10.0")
+                    return 1
+
+            def version():
+                major, minor = torch.cuda.get_device_capability()
+                return Version(major, minor)
+
+            def newer():
+                if version() >= (9, 0):
+                    return fast()
+                raise ValueError("too old")
+
+            def listed():
+                assert version() in [(9, 0), (10, 0)]
+            """
+        }
+    )
+    assert [(gate.line, gate.effect, gate.verdict["sm_120"]) for gate in gates] == [
+        (10, "raises", "reject"),  # where the version is written, and where it is asked for
+        (14, "raises", "reject"),
+        (23, "none", "admit"),
+        (28, "raises", "reject"),
+    ]
