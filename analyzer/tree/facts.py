@@ -24,6 +24,8 @@ Progress = Callable[[int, int], None]
 
 #: Bytes of source that are handed to a process at once: small enough to balance, large enough to be cheap.
 _CHUNK = 512 * 1024
+#: Bytes of source below which other processes take longer to start than this one to do all of it.
+_WORTH = 4 * 2**20
 _DIED = "the process that read it died"
 
 
@@ -110,7 +112,7 @@ def _run(
 ) -> Iterable[Row[Fact]]:
     """All rows, in any order."""
     chunks = _chunks(files)
-    if jobs <= 1 or len(chunks) < 2:
+    if jobs <= 1 or sum(file.size for file in files) < _WORTH:
         for chunk in chunks:
             for path in chunk:
                 yield from _work(root, [path], function)

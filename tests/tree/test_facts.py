@@ -29,6 +29,7 @@ def tree(tmp_path: Path) -> Tree:
 
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "_CHUNK", 500)
+    monkeypatch.setattr(facts, "_WORTH", 0)
 
 
 def test_results_do_not_depend_on_the_number_of_processes(
@@ -46,6 +47,11 @@ def test_results_do_not_depend_on_the_number_of_processes(
     ] == [True] * 40
     assert steps[0] == (0, 40)
     assert steps[-1] == (40, 40)
+
+
+def test_little_is_read_without_other_processes(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "_pool", None)
+    assert len(compute(tree, tree.files, words, name="words", jobs=2)) == 40
 
 
 def test_unreadable_files_are_listed_and_the_rest_goes_on(tree: Tree) -> None:
