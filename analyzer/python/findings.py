@@ -332,14 +332,14 @@ def _static(decision: Decision, survey: Survey) -> Static:
         listed = isinstance(node, ast.stmt)
         decorator = not written.in_function and not listed
         decorates = _decorated(node, written.source.parsed.module) if decorator else ""
-    reads = frozenset(_read(decision.node))
+    shape, reads = _shape(decision, body)
     return Static(
         decision.key,
         decision.site,
         decision.kind,
         decision.scope,
         decision.module,
-        _shape(decision, body),
+        shape,
         argument.site if argument is not None else None,
         code,
         scope,
@@ -373,20 +373,22 @@ def _decorated(node: ast.AST, module: ast.Module) -> str:
     return ""
 
 
-_SHAPES: dict[tuple[int, str], tuple[ast.AST, ast.AST, list[ast.stmt], Shape]] = {}
+_SHAPES: dict[tuple[int, str], tuple[ast.AST, ast.AST, list[ast.stmt], Shape, frozenset[str]]] = {}
 """By identity of a decision's node, and by kind; kept for all hosts, which share the syntax trees."""
 
 
-def _shape(decision: Decision, body: list[ast.stmt]) -> Shape:
+def _shape(decision: Decision, body: list[ast.stmt]) -> tuple[Shape, frozenset[str]]:
+    """The shape of a decision, and what its condition reads: attributes and texts."""
     key = id(decision.node), decision.kind
     known = _SHAPES.get(key)
     if known is not None:
-        node, owner, inside, shape = known
+        node, owner, inside, shape, reads = known
         if node is decision.node and owner is decision.owner and inside is body:
-            return shape
+            return shape, reads
     shape = sides.shape(decision.kind, decision.node, decision.owner, body)
-    _SHAPES[key] = (decision.node, decision.owner, body, shape)
-    return shape
+    reads = frozenset(_read(decision.node))
+    _SHAPES[key] = (decision.node, decision.owner, body, shape, reads)
+    return shape, reads
 
 
 def _read(node: ast.AST) -> Iterator[str]:

@@ -160,7 +160,7 @@ def _handler(body: list[ast.stmt], owner: ast.AST, kind: str) -> ast.ExceptHandl
     """The handler of the innermost ``try`` around a place that takes an exception of that class."""
     for statement in body:
         for block in blocks(statement):
-            if not any(node is owner for inner in block for node in ast.walk(inner)):
+            if not _holds(block, owner):
                 continue
             found = _handler(block, owner, kind)
             if found is None and isinstance(statement, ast.Try) and block is statement.body:
@@ -548,7 +548,7 @@ def after(body: list[ast.stmt], owner: ast.AST) -> list[ast.stmt]:
         if statement is owner:
             return body[position + 1 :]
         for inner in blocks(statement):
-            if any(node is owner for child in inner for node in ast.walk(child)):
+            if _holds(inner, owner):
                 found = after(inner, owner)
                 if found:
                     return found
@@ -556,6 +556,22 @@ def after(body: list[ast.stmt], owner: ast.AST) -> list[ast.stmt]:
                     return []
                 return body[position + 1 :]
     return []
+
+
+def _holds(block: list[ast.stmt], node: ast.AST) -> bool:
+    """Whether a node stands in a block; only statements on whose lines it does are looked into."""
+    line = getattr(node, "lineno", 0)
+    return any(
+        _first_line(statement) <= line <= (statement.end_lineno or line)
+        and any(inner is node for inner in ast.walk(statement))
+        for statement in block
+    )
+
+
+def _first_line(statement: ast.stmt) -> int:
+    """The line on which a statement begins, decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
