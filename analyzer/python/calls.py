@@ -58,6 +58,8 @@ def call(
         Raised: what the callee raises.
     """
     data = callee.data
+    if isinstance(data, Free):
+        return _call_free(m, args, keywords, site)
     if isinstance(data, Function):
         result = call_function(m, data, args, keywords, site, rest)
     elif isinstance(data, Bound):
@@ -89,12 +91,17 @@ def call(
     elif isinstance(data, Unknown):
         return callee
     else:
-        source = combine(*(value.source for value in [*args, *keywords.values()] if value.tainted))
-        if source is not None:
-            return m.unknown("an answer of the device goes to a function that is not known", site, source)
-        m.may_raise = True
-        return Value(Free("the result of a function that is not known"))
+        return _call_free(m, args, keywords, site)
     return result.derived(callee.source) if result.tainted or callee.tainted else result
+
+
+def _call_free(m: Machine, args: list[Value], keywords: dict[str, Value], site: Site) -> Value:
+    """The result of a function of which nothing is known."""
+    source = combine(*(value.source for value in [*args, *keywords.values()] if value.tainted))
+    if source is not None:
+        return m.unknown("an answer of the device goes to a function that is not known", site, source)
+    m.may_raise = True
+    return Value(Free("the result of a function that is not known"))
 
 
 def _call_any(

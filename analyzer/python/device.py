@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import CodeType
 from typing import Any
 
@@ -99,6 +99,7 @@ def roots() -> frozenset[str]:
     return frozenset(re.split(r"\W", path, maxsplit=1)[0] for path in doors())
 
 
+@lru_cache(maxsize=4096)
 def exists(path: str) -> bool | None:
     """Whether a dotted path outside the tree exists on the host; ``None`` where no entry tells."""
     door = lookup(path)

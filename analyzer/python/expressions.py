@@ -103,12 +103,12 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
         Raised: AttributeError where the object surely lacks it.
     """
     data = value.data
+    if isinstance(data, Free):
+        return m.assumed[name] if name in m.assumed else Value(some_attribute(name), value.source)
     if isinstance(data, Choice):
         return each(m, data, lambda option: attribute(m, option, name, site)).derived(value.source)
-    if isinstance(data, Free) and name in m.assumed:
-        return m.assumed[name]
-    if isinstance(data, (Free, Unknown)):
-        return Value(data if isinstance(data, Unknown) else some_attribute(name), value.source)
+    if isinstance(data, Unknown):
+        return Value(data, value.source)
     if isinstance(data, External):
         return external(m, f"{data.path}.{name}", site, value.source)
     if isinstance(data, Module):

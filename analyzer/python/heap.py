@@ -125,6 +125,8 @@ class Heap:
         The names of ``local`` are left alone, and what was made on the way.
         """
         mark, pending, clock = begun
+        if len(self.journal) == mark and len(self.pending) == pending:  # as of nearly all expressions
+            return self._end(Way(mark, {}))
         entries = [entry for entry in self.journal[mark:] if entry[0] is not local and entry[0].made < clock]
         for way in self.pending[pending:]:
             self._rebase(way, mark, entries)
@@ -137,10 +139,13 @@ class Heap:
         for owner, name, before in first.values():
             _restore(owner, name, before)
         del self.journal[mark:]
+        return self._end(Way(mark, changes))
+
+    def _end(self, way: Way) -> Way:
         self.marks -= 1
         self.version += 1
         self._tick()
-        return Way(mark, changes)
+        return way
 
     def leave(self, way: Way) -> Way:
         """Keep a way that left the straight course until it is joined."""
@@ -157,7 +162,7 @@ class Heap:
         if met:
             for owner, name, _ in self.journal[min(way.mark for way in met) :]:
                 locations[id(owner), name] = (owner, name)
-        blame = combine(*(way.blame for way in met))
+        blame = combine(*(way.blame for way in met)) if locations else None
         planned = []
         for location, (owner, name) in locations.items():
             states = [

@@ -157,15 +157,20 @@ class Observer:
             self._called_outside(m, frame, node, callee.data.path, args)
         if isinstance(node.func, ast.Subscript):
             self._launched(m, frame, node, args)
-        under = self._under(m)
-        for kind, name, function in _targets(callee):
-            if function is not None and name not in self.functions:
-                self.functions[name] = function_site(m, function)
-            self.calls[Call(caller, name, kind, site, under, frame.given)] = None
-        for file in _loaded(callee, args):
-            self.calls[Call(caller, file, "loads", site, under, frame.given)] = None
-        if isinstance(callee.data, Free) and isinstance(node.func, ast.Attribute):
-            self.calls[Call(caller, node.func.attr, "method", site, under, frame.given)] = None
+        ends: list[tuple[str, str]] = []
+        if isinstance(callee.data, Free):
+            if isinstance(node.func, ast.Attribute):
+                ends.append((node.func.attr, "method"))
+        else:
+            for kind, name, function in _targets(callee):
+                if function is not None and name not in self.functions:
+                    self.functions[name] = function_site(m, function)
+                ends.append((name, kind))
+            ends += [(file, "loads") for file in _loaded(callee, args)]
+        if ends:
+            under = self._under(m)
+            for name, kind in ends:
+                self.calls[Call(caller, name, kind, site, under, frame.given)] = None
         if caller not in self.functions:
             self.functions[caller] = Site(frame.file, _line(frame), _line(frame), 1)
 
