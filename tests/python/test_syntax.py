@@ -80,7 +80,7 @@ x = lambda a=lambda: 1: a
 x[1]; x[1,]; x[1, 2]; x[:]; x[::]; x[1:]; x[:2]; x[::3]; x[1:2:3, ..., None]; x[*a]; x[a, *b]; x[(1, 2)]
 x[a:=1]; x[lambda: 1:2]
 f(); f(a, *b, c=d, **e); f(*a, b, *c); f(x for x in y); f(a, (x for x in y)); f(a := 1, (b := 2))
-f(a := b if c else d)
+f(a := b if c else d); f(a := (b) if c else d)
 f(*a or b, *c if d else e, *x.y()); f(**a or b); f(**a, b=1); f(b=1, *c)
 f(a)(b)[c].d(e,)
 []; [a]; [a, b,]; (); (a,); (a, b); {}; {a}; {a, *b}; {a: b, **c, d: e,}; [*a, b]; {**a}

@@ -260,8 +260,7 @@ def conditional(source: Source, node: Node) -> ast.expr:
     body, test, other = (expression(source, part) for part in inner(node))
     if inner(node)[0].type == "named_expression":
         assert isinstance(body, ast.NamedExpr)
-        chosen = ast.IfExp(test, body.value, other, **at(node))
-        chosen.lineno, chosen.col_offset = body.value.lineno, body.value.col_offset
+        chosen = ast.IfExp(test, body.value, other, **between(child(inner(node)[0], _VALUE), node))
         return ast.NamedExpr(body.target, chosen, **at(node))
     return ast.IfExp(test, body, other, **at(node))
 
