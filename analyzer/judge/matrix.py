@@ -384,11 +384,12 @@ class Judge:
         return Judged("unknown", (), why, first.message)
 
     def _stopping(self, stop: Stop, arch: str) -> Iterator[str]:
-        """The gates that make an entry raise: those around the place, else all that reject on the way."""
-        around = self._around(stop.under, arch)
-        if around:
-            yield from around
-            return
+        """The gates that make an entry raise: the nearest around it, else all that reject on the way."""
+        for asked in stop.under:
+            around = self._around([asked], arch)
+            if around:
+                yield from around
+                return
         for asked in stop.before:
             for gate in self._gates(asked):
                 if gate.verdict.get(arch) == "reject" and self._effect(gate, arch) == "raises":
