@@ -63,7 +63,7 @@ class Follower:
             if read is None:
                 continue
             start, end = read.text.source.span(line, last)
-            own = list(needs(read.text.text, read.text.code, (start, end), file, self.needs.target))
+            own = list(needs(read.text, (start, end), file, self.needs.target))
             led: Iterable[Symbol] = ()
             if not in_library(file):  # there, each wrapper of an instruction stands for itself
                 led = reach(self.program, read.text.code[start:end], self._mentions).hops
@@ -112,8 +112,7 @@ class Follower:
                 continue  # of a type that is known only when a template is used; before the body
             why = self._leads_out(symbol, name, qualifiers, at)
             if why:
-                line = symbol.code.count("\n", 0, at) + 1
-                yield Step(symbol.file, line, f"{'::'.join((*qualifiers, name))} {why}")
+                yield Step(symbol.file, symbol.source.line(at), f"{'::'.join((*qualifiers, name))} {why}")
 
     def _leads_out(self, symbol: Symbol, name: str, qualifiers: tuple[str, ...], at: int) -> str:
         """Why a call leads to code that was not read; empty if it does not."""
@@ -164,7 +163,7 @@ def _is_prototype(file: ReadFile, name: int, opened: int) -> bool:
         return False
     if "template" not in head and "Stream" not in code[opened : end.start()]:
         return False
-    return file.facts.enclosing(code.count("\n", 0, name) + 1) is None
+    return file.facts.enclosing(file.text.line(name)) is None
 
 
 def _declares(symbol: Symbol, name: str, at: int) -> bool:

@@ -13,6 +13,7 @@ from analyzer import archs, data
 from analyzer.cuda import instructions
 from analyzer.cuda.activity import FileActivity, Unit
 from analyzer.cuda.program import Symbol
+from analyzer.cuda.source import ActiveText
 from analyzer.cuda.uses import Use, uses
 
 #: The matrix instructions that every architecture from sm_80 on has in some form.
@@ -123,13 +124,12 @@ class Needs:
         whole = own.is_function or not own.pieces
         named = symbol.uses if any(map(_atom, symbol.words)) else ()
         for start, end in [(own.start, own.end)] if whole else own.pieces:
-            for need in needs(symbol.text, symbol.code, (start, end), symbol.file, self.target, named):
+            for need in needs(symbol.source, (start, end), symbol.file, self.target, named):
                 yield replace(need, line=own.line) if expanded else need
 
 
 def needs(
-    text: str,
-    code: str,
+    text: ActiveText,
     span: tuple[int, int],
     file: str,
     target: str,
@@ -137,14 +137,14 @@ def needs(
 ) -> Iterator[Need | Unread]:
     """What a piece of a file asks for, held against the target under its richest spelling.
 
-    ``text`` holds no comments, ``code`` no string contents either (``source.ActiveText``); ``mentioned`` are
-    its uses of names, if they are known.
+    ``mentioned`` are the uses of names in ``text``, if they are known.
     """
+    code = text.code
     start, end = span
     chosen = not in_library(file)
     richest = archs.find(target).richest
-    for instruction, required in instructions.needs(text, code, start, end):
-        line = code.count("\n", 0, instruction.at) + 1
+    for instruction, required in instructions.needs(text.text, code, start, end):
+        line = text.line(instruction.at)
         opcode = instruction.opcode
         if not required.known:
             yield Unread(opcode.replace(instructions.HOLE, "…"), required.reason, file, line)
@@ -161,7 +161,7 @@ def needs(
             continue
         for row in _atom(use.name):
             if _means(row, use, code, start, end):
-                yield _named(row, use, file, code.count("\n", 0, use.at) + 1, target)
+                yield _named(row, use, file, text.line(use.at), target)
 
 
 def _only(need: instructions.Need) -> str:

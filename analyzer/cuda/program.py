@@ -84,7 +84,7 @@ class Request(NamedTuple):
 
 
 class Symbol:
-    """A definition in its file; compared by identity. ``code`` is the text that its offsets mean.
+    """A definition in its file; compared by identity. ``source`` is the text that its offsets mean.
 
     ``place`` is from where its names are looked up: inside these scopes, and whether from a class's header.
     """
@@ -94,12 +94,12 @@ class Symbol:
         file: str,
         definition: Definition,
         kind: Kind,
-        code: str,
-        text: str,
+        source: ActiveText,
         drops: frozenset[str] = frozenset(),
     ) -> None:
         self.file, self.definition, self.kind = file, definition, kind
-        self.code, self.text, self.drops = code, text, drops
+        self.source, self.drops = source, drops
+        self.code, self.text = source.code, source.text
         self.name, self.scope = definition.name, definition.scope
         self.is_function = definition.is_function
         header = kind == "class"
@@ -177,12 +177,8 @@ class Symbol:
         own = self.definition
         if self.kind == "macro" or own.line == own.end_line:
             return own.line
-        start = own.start
-        return (
-            own.line
-            + self.code.count("\n", start, at)
-            - self.code.count("\n", start, max(start, own.parameters))
-        )
+        line = self.source.line
+        return own.line + line(at) - line(max(own.start, own.parameters))
 
 
 class Table:
@@ -224,7 +220,7 @@ class Table:
         for known in alike:
             if all(known.text[start:end] == text.text[start:end] for start, end in _spans(definition)):
                 return known
-        alike.append(Symbol(self._file.path, definition, kind, text.code, text.text))
+        alike.append(Symbol(self._file.path, definition, kind, text))
         return alike[-1]
 
     def macro(self, macro: Macro) -> Symbol:
@@ -409,7 +405,7 @@ class Program:
                     end_line=invocation.line,
                 )
                 kind = execution_kind(placed, self.macros)
-                self._add(file, Symbol(file.path, placed, kind, text.code, text.text))
+                self._add(file, Symbol(file.path, placed, kind, text))
             for nested in facts.invocations:
                 self._expand(file, replace(nested, line=invocation.line), scope + nested.scope, depth - 1)
 
@@ -609,8 +605,9 @@ def _macro_symbol(path: str, macro: Macro) -> Symbol:
         macro.name, "macro", (), macro.line, macro.line, macro.end_line, 0, size, (0, size)
     )
     drops = frozenset(p.removesuffix("...") or "__VA_ARGS__" for p in macro.parameters or ())
-    code = read(macro.body.replace("\\\n", " \n").encode("latin-1")).code
-    return Symbol(path, definition, "macro", code, macro.body, drops | {macro.name})
+    source = read(macro.body.replace("\\\n", " \n").encode("latin-1"))
+    text = ActiveText(source, macro.body, source.code, ())
+    return Symbol(path, definition, "macro", text, drops | {macro.name})
 
 
 def _spans(definition: Definition) -> tuple[tuple[int, int], ...]:

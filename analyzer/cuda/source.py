@@ -167,6 +167,10 @@ class ActiveText:
     def _ends(self) -> list[int]:
         return [last for _, last in self.inactive]
 
+    def line(self, offset: int) -> int:
+        """The line that holds this offset."""
+        return self.source.line(offset)
+
     def macros(self) -> tuple[Macro, ...]:
         """The ``#define`` directives in active lines."""
         return tuple(m for m in self.source.macros if self.is_active(m.line))
