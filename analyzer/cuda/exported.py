@@ -73,7 +73,7 @@ def reached(
     for file in program.files:
         for export in exports(file, program.macros):
             found.setdefault((export.name, export.file, export.line), export)
-    mentions = Mentions(program)
+    mentions = follower.mentions if follower is not None else Mentions(program)
     return tuple(_reached(program, mentions, export, spans, follower) for export in found.values())
 
 

@@ -40,7 +40,7 @@ class Follower:
         self.program, self.needs, self.references = program, needs, references
         self._open: dict[Symbol, tuple[Step, ...]] = {}
         self._declared: dict[str, bool] = {}
-        self._mentions = Mentions(program)
+        self.mentions = Mentions(program)
 
     def followed(self, symbols: Iterable[Symbol]) -> tuple[Followed, ...]:
         """What each reference compiles of these definitions; ``references`` are names with their passes."""
@@ -66,7 +66,7 @@ class Follower:
             own = list(needs(read.text, (start, end), file, self.needs.target))
             led: Iterable[Symbol] = ()
             if not in_library(file):  # there, each wrapper of an instruction stands for itself
-                led = reach(self.program, read.text.code[start:end], self._mentions).hops
+                led = reach(self.program, read.text.code[start:end], self.mentions).hops
             found.append(self._by(arch, bit, list(led), own))
         return tuple(found)
 
