@@ -55,8 +55,8 @@ class Follower:
             read = next(
                 (
                     one
-                    for one in self.program.files
-                    if one.path == file and one.text.inactive in seen and _compiles(one, line, last)
+                    for one in self.program.seen(file)
+                    if one.text.inactive in seen and _compiles(one, line, last)
                 ),
                 None,
             )

@@ -286,7 +286,9 @@ class Program:
     def __init__(self, files: Iterable[ReadFile], shelf: Shelf | None = None) -> None:
         self._shelf: Shelf = {} if shelf is None else shelf
         self.files: tuple[ReadFile, ...] = tuple({(f.path, f.text.inactive): f for f in files}.values())
-        self._files = {file.path: file for file in reversed(self.files)}
+        self._by_path: dict[str, list[ReadFile]] = defaultdict(list)
+        for file in self.files:
+            self._by_path[file.path].append(file)
         self._holders: dict[str, list[ReadFile]] = {}
         self._macro_holders: dict[str, list[ReadFile]] = {}
         self._scopes: dict[Path, list[ReadFile]] = {}
@@ -324,9 +326,13 @@ class Program:
         """The names that some file defines."""
         return self._holders
 
+    def seen(self, path: str) -> Sequence[ReadFile]:
+        """The file of that path in each way in which a unit or pass reads it, in the order of the files."""
+        return self._by_path.get(path, ())
+
     def file(self, path: str) -> ReadFile | None:
         """The file of that path; None if no unit reads it."""
-        return self._files.get(path)
+        return next(iter(self.seen(path)), None)
 
     def _add_file(self, file: ReadFile) -> None:
         table = file.table
