@@ -140,7 +140,7 @@ class Follower:
             found = self._declared[name] = any(
                 _is_prototype(file, match.start(), match.end())
                 for file in self.program.files
-                if name in file.text.code and not toolkit.on_host(file.path)
+                if name in file.called and not toolkit.on_host(file.path)
                 for match in mention.finditer(file.text.code)
             )
         return found
