@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -48,6 +49,7 @@ class _Index:
 
     def __init__(self) -> None:
         self._mentions: dict[tuple[int, str], tuple[Definition, ...]] = {}
+        self._holders: dict[tuple[int, str], tuple[Definition, ...]] = {}
         self._constants: dict[tuple[int, str], tuple[int, ...]] = {}
 
     def mentioning(self, file: ReadFile, name: str) -> tuple[Definition, ...]:
@@ -56,6 +58,13 @@ class _Index:
         if key not in self._mentions:
             self._mentions[key] = tuple(dict.fromkeys(_mentioning(file, name)))
         return self._mentions[key]
+
+    def holding(self, file: ReadFile, name: str) -> tuple[Definition, ...]:
+        """The functions of a file that mention a name from their parameters on, in order."""
+        key = id(file), name
+        if key not in self._holders:
+            self._holders[key] = tuple(dict.fromkeys(_holding(file, name)))
+        return self._holders[key]
 
     def constants(self, file: ReadFile, name: str) -> tuple[int, ...]:
         """The numbers that a file gives a name."""
@@ -72,6 +81,15 @@ def _mentioning(file: ReadFile, name: str) -> Iterator[Definition]:
         around = file.facts.enclosing(file.text.source.line(match.start()))
         if around is not None:
             yield around
+
+
+def _holding(file: ReadFile, name: str) -> Iterator[Definition]:
+    """By offset, however many functions stand on one line."""
+    functions = file.facts.functions
+    for match in re.finditer(rf"\b{re.escape(name)}\b", file.text.code) if name in file.text.code else ():
+        at = bisect_right(functions, match.start(), key=lambda own: own.parameters) - 1
+        if at >= 0 and match.start() < functions[at].end:
+            yield functions[at]
 
 
 class Finder:
@@ -278,12 +296,10 @@ class _Search:
         return len(self.archs)
 
     def mentioning(self, name: str) -> Iterator[tuple[ReadFile, Definition]]:
-        """The functions of the unit that mention a name, however many stand on one line."""
-        mention = re.compile(rf"\b{re.escape(name)}\b")
+        """The functions of the unit that mention a name from their parameters on."""
         for file in self.files:
-            for own in file.facts.functions if name in file.text.code else ():
-                if mention.search(file.text.code, own.parameters, own.end):
-                    yield file, own
+            for own in self._index.holding(file, name):
+                yield file, own
 
     def traced(self, file: ReadFile, own: Definition, given: Sequence[Value], may: int) -> Function:
         """A function after it was run with these arguments, on these architectures; nobody learns of it."""
