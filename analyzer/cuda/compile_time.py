@@ -118,7 +118,7 @@ class Finder:
         found = self._facts.get(path)
         if found is None:
             source = self.reader.source(path)
-            code = source.active().code
+            code = source.whole.code
             tests = tuple(_tests(code)) if "constexpr" in code else ()
             words = (
                 word for test in tests for word in re.findall(r"[A-Za-z_]\w*", code[slice(*test.condition)])
@@ -167,7 +167,7 @@ def _past(code: str, at: int) -> int:
 
 def _statement(code: str, at: int) -> tuple[int, int]:
     """The offsets of the statement that begins at or after an offset."""
-    start = at + len(code[at:]) - len(code[at:].lstrip())
+    start = _beyond_space(code, at)
     if code.startswith("{", start):
         return start, _past(code, start)
     opened = code.find("(", start)
@@ -177,6 +177,11 @@ def _statement(code: str, at: int) -> tuple[int, int]:
         return start, _statement(code, rest.end())[1] if rest is not None else end
     end = code.find(";", start)
     return start, end + 1 if end >= 0 else len(code)
+
+
+def _beyond_space(code: str, at: int) -> int:
+    found = re.compile(r"\s*").match(code, at)
+    return found.end() if found is not None else at
 
 
 class _Unit:

@@ -79,7 +79,7 @@ class Finder:
         source = self.reader.source(path)
         if not may_hold(source.code):
             return
-        whole = source.active()
+        whole = source.whole
         for instruction, requirement in needs(whole.text, whole.code):
             if requirement.needs or not requirement.known:
                 line = source.line(instruction.at)

@@ -78,6 +78,11 @@ class Source:
         return (0, *(match.end() for match in re.finditer("\n", self.text)))
 
     @cached_property
+    def whole(self) -> ActiveText:
+        """The text with no lines compiled out."""
+        return self.active()
+
+    @cached_property
     def directives(self) -> tuple[tuple[str, int, int], ...]:
         """Keyword and range of offsets of every directive, continuation lines included."""
         return tuple((m[1], m.start(), m.end()) for m in _DIRECTIVE.finditer(self.code))
