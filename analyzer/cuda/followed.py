@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzer.cuda import toolkit
-from analyzer.cuda.needs import Need, Needs, Unread, in_library, needs
+from analyzer.cuda.needs import Need, Needs, Unread, in_library
 from analyzer.cuda.program import Program, ReadFile, Symbol
 from analyzer.cuda.reach import Mentions, reach
 from analyzer.model import Step
@@ -56,14 +56,14 @@ class Follower:
                 (
                     one
                     for one in self.program.seen(file)
-                    if one.text.inactive in seen and _compiles(one, line, last)
+                    if one.text.inactive in seen and one.text.sees(line + 1, last)
                 ),
                 None,
             )
             if read is None:
                 continue
             start, end = read.text.source.span(line, last)
-            own = list(needs(read.text, (start, end), file, self.needs.target))
+            own = self.needs.within(file, read.text, start, end)
             led: Iterable[Symbol] = ()
             if not in_library(file):  # there, each wrapper of an instruction stands for itself
                 led = reach(self.program, read.text.code[start:end], self.mentions).hops
@@ -144,11 +144,6 @@ class Follower:
                 for match in mention.finditer(file.text.code)
             )
         return found
-
-
-def _compiles(file: ReadFile, line: int, last: int) -> bool:
-    """Whether a pass compiles some line under a directive."""
-    return any(file.text.is_active(one) for one in range(line + 1, last + 1))
 
 
 def _is_prototype(file: ReadFile, name: int, opened: int) -> bool:

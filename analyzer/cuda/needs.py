@@ -81,7 +81,8 @@ def in_library(file: str) -> bool:
     return any(part in folders and "include" in parts[:at] for at, part in enumerate(parts))
 
 
-Known = dict[Symbol, "tuple[Need | Unread, ...]"]
+Known = dict["Symbol | tuple[ActiveText, int, int]", "tuple[Need | Unread, ...]"]
+"""What definitions ask for, and pieces of files as a pass sees them."""
 
 
 class Needs:
@@ -114,6 +115,14 @@ class Needs:
         found = self._known.get(symbol)
         if found is None:
             found = self._known[symbol] = tuple(dict.fromkeys(self._find(symbol)))
+        return found
+
+    def within(self, file: str, text: ActiveText, start: int, end: int) -> tuple[Need | Unread, ...]:
+        """What a piece of a file asks for, as a pass sees it."""
+        key = text, start, end
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = tuple(needs(text, (start, end), file, self.target))
         return found
 
     def _find(self, symbol: Symbol) -> Iterator[Need | Unread]:

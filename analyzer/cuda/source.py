@@ -168,6 +168,14 @@ class ActiveText:
         at = bisect_right(self._ends, line - 1)
         return at >= len(self.inactive) or self.inactive[at][0] > line
 
+    def sees(self, first: int, last: int) -> bool:
+        """Whether the pass sees one of these lines."""
+        at = bisect_right(self._ends, first - 1)
+        while first <= last and at < len(self.inactive) and self.inactive[at][0] <= first:
+            first = self.inactive[at][1] + 1
+            at += 1
+        return first <= last
+
     @cached_property
     def _ends(self) -> list[int]:
         return [last for _, last in self.inactive]
