@@ -131,7 +131,8 @@ class Needs:
             return
         expanded = own.line == own.end_line  # what a macro defines stands on one line, with a text of its own
         whole = own.is_function or not own.pieces
-        named = symbol.uses if any(map(_atom, symbol.words)) else ()
+        chosen = not in_library(symbol.file) and any(map(_atom, symbol.words))
+        named = symbol.uses if chosen else ()
         for start, end in [(own.start, own.end)] if whole else own.pieces:
             for need in needs(symbol.source, (start, end), symbol.file, self.target, named):
                 yield replace(need, line=own.line) if expanded else need
