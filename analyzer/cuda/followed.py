@@ -140,7 +140,7 @@ class Follower:
             found = self._declared[name] = any(
                 _is_prototype(file, match.start(), match.end())
                 for file in self.program.files
-                if name in file.called and not toolkit.on_host(file.path)
+                if name in file.text.source.called and not toolkit.on_host(file.path)
                 for match in mention.finditer(file.text.code)
             )
         return found
@@ -174,13 +174,7 @@ def _is_given(symbol: Symbol, name: str) -> bool:
 
     What it does is read where the class is made with it.
     """
-    if not symbol.scope:
-        return False
-    member = re.search(rf"\b(\w+)\s*(?:&&?\s*|\s){name}\s*;", symbol.code)
-    if member is None:
-        return False
-    given = rf"\b(?:class|typename)\s+{member[1]}\s*[,>=]"
-    return re.search(given, symbol.code[: member.start()]) is not None
+    return bool(symbol.scope) and name in symbol.source.given
 
 
 def _few(needs: Sequence[Need]) -> Iterator[Need]:

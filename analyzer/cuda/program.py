@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,6 @@ Place = tuple[Path, bool]
 """A scope, and whether something is asked from the header of the class that it is."""
 NOTHING = Locals(frozenset(), frozenset(), frozenset(), False)
 Symbols = dict[tuple[Kind, Definition | Macro], list["Symbol"]]
-_CALLED = re.compile(r"\b(\w+)\s*\(")
 _EXPANSIONS = 4
 """How many macros deep a definition is looked for inside macro invocations."""
 
@@ -39,11 +37,6 @@ class ReadFile:
     facts: FileFunctions
     symbols: Symbols = field(default_factory=dict, repr=False, compare=False)
     """The symbols of the file that any of its passes made; passes that agree on one share it."""
-
-    @cached_property
-    def called(self) -> frozenset[str]:
-        """The names before a parenthesis."""
-        return frozenset(_CALLED.findall(self.text.code))
 
     @cached_property
     def table(self) -> Table:

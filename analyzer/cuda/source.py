@@ -24,6 +24,9 @@ _LEXEME = re.compile(
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*([A-Za-z_]*)(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE | re.DOTALL)
 _MACRO = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(\([^()]*\))?(.*)", re.DOTALL)
+_TYPE_PARAMETER = re.compile(r"\b(?:class|typename)\s+(\w+)\s*[,>=]")
+_DECLARED = re.compile(r"\b(\w+)\s*(?:&&?\s*|\s)(\w+)\s*;")
+_CALLED = re.compile(r"\b(\w+)\s*\(")
 _CONDITIONAL = {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"}
 
 
@@ -81,6 +84,11 @@ class Source:
     def whole(self) -> ActiveText:
         """The text with no lines compiled out."""
         return self.active()
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The names before a parenthesis, whether active or not."""
+        return frozenset(_CALLED.findall(self.code))
 
     @cached_property
     def directives(self) -> tuple[tuple[str, int, int], ...]:
@@ -183,6 +191,17 @@ class ActiveText:
     def line(self, offset: int) -> int:
         """The line that holds this offset."""
         return self.source.line(offset)
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """What is declared with a type that a template before it has as a parameter."""
+        types: dict[str, int] = {}
+        for match in _TYPE_PARAMETER.finditer(self.code):
+            types.setdefault(match[1], match.end())
+        declared: dict[str, tuple[str, int]] = {}
+        for match in _DECLARED.finditer(self.code) if types else ():
+            declared.setdefault(match[2], (match[1], match.start()))
+        return frozenset(name for name, (kind, at) in declared.items() if kind in types and types[kind] <= at)
 
     def macros(self) -> tuple[Macro, ...]:
         """The ``#define`` directives in active lines."""
