@@ -103,13 +103,13 @@ def _reached(
 
 def _chosen_by_template(run: Reach, holders: Iterable[Symbol]) -> frozenset[Symbol]:
     """Definitions of a library that the library itself names, or that are one of several of their name."""
-    places = {(s.definition.qualified, s.file, s.definition.line) for s in run.hops if in_library(s.file)}
-    counts = Counter(name for name, _, _ in places)
+    own = [symbol for symbol in holders if in_library(symbol.file)]
+    names = {symbol.name for symbol in own}
+    alike = [symbol for symbol in run.hops if symbol.name in names and in_library(symbol.file)]
+    places = {(symbol.definition.path, symbol.file, symbol.definition.line) for symbol in alike}
+    counts = Counter(path for path, _, _ in places)
     return frozenset(
-        symbol
-        for symbol in holders
-        if in_library(symbol.file)
-        and (_named_by_library(run.hops[symbol]) or counts[symbol.definition.qualified] > 1)
+        symbol for symbol in own if _named_by_library(run.hops[symbol]) or counts[symbol.definition.path] > 1
     )
 
 
