@@ -249,25 +249,25 @@ class Analysis:
         self, read: Callable[[str], bytes], exists: Callable[[str], bool], settings: Settings
     ) -> None:
         self.settings = settings
+        self.bits = bits = settings.bits
         self.sources = Files(read, exists)
         self.memory = Memory()
         self.reader = Reader(self.sources.load)
-        self.finder = Finder(self.reader, settings.bits)
+        self.finder = Finder(self.reader, bits)
         self.shelf: Shelf = {}
         self.seen: dict[tuple[FileActivity, tuple[int, ...]], list[ReadFile]] = {}
         self.places: dict[FileActivity, list[tuple[Mark, int]]] = {}
         self.units: dict[tuple[object, ...], Unit] = {}
         self.needs: Known = {}
-        self.isa = isa.Finder(self.reader, settings.bits, self._link)
-        self.host = search.Finder(settings.archs, settings.bits, self._seen)
-        bits = settings.bits
+        self.isa = isa.Finder(self.reader, bits, self._link)
+        self.host = search.Finder(settings.archs, bits, self._seen)
         self.compile_time = compile_time.Finder(self.reader, bits, len(settings.archs))
         self.flags = flags.Finder(self.sources, self.reader, bits.device, bits.target)
 
     @property
     def passes(self) -> tuple[int, ...]:
         """The passes that count for what can be run: host, references and target."""
-        bits = self.settings.bits
+        bits = self.bits
         return bits.device + 1, *bits.references, bits.target
 
     def read(self, builds: Iterable[Walked]) -> None:
@@ -282,7 +282,7 @@ class Analysis:
         """What a build's units tell, as the result of a build without a name."""
         illegal, unresolved = self.isa.drafts(walked.units, walked.spelled)
         guards = self.finder.guards(walked.units)
-        target = (self.settings.bits.target,)
+        target = (self.bits.target,)
         if any(draft.effect == "excluded" for draft in guards):
             compiled = [file for activity in walked.activities for file in self._seen(activity, target)]
             guards = hollow.refined(guards, compiled)
@@ -318,7 +318,7 @@ class Analysis:
 
     def _undeclared(self, units: Sequence[Unit], drafts: Sequence[Draft]) -> tuple[Draft, ...]:
         """The drafts; those that take a name which the target's code needs say so."""
-        bits = self.settings.bits
+        bits = self.bits
         paths = {draft.file for draft in drafts if undeclared.may_be(draft)}
         if not paths:
             return tuple(drafts)
@@ -340,7 +340,7 @@ class Analysis:
         spans: Mapping[str, Sequence[tuple[int, int, int]]],
     ) -> tuple[tuple[Reached, ...], dict[Mark, tuple[Followed, ...]]]:
         """What exports can run, and what stands behind the guards at which something is lost."""
-        settings, bits = self.settings, self.settings.bits
+        settings, bits = self.settings, self.bits
         program = self._link(units, self.passes)
         passes = list(zip(settings.references, bits.references, strict=False))
         follower = Follower(program, Needs(units, settings.target, self.needs), passes)
@@ -358,7 +358,7 @@ class Analysis:
 
     def _dependent(self, activity: FileActivity) -> list[tuple[Mark, int]]:
         """The architecture-dependent branches that some architecture comes by, and which of them take it."""
-        device = self.settings.bits.device
+        device = self.bits.device
         if activity not in self.places:
             self.places[activity] = [
                 ((branch.file, branch.line), branch.active & device)
