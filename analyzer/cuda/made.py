@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -55,7 +56,7 @@ class _Relocation:
             changed = self._changed(item, item.__struct_fields__)
             return msgspec.structs.replace(item, **changed) if changed else item
         if dataclasses.is_dataclass(item) and not isinstance(item, type):
-            changed = self._changed(item, [field.name for field in dataclasses.fields(item)])
+            changed = self._changed(item, _fields(type(item)))
             return dataclasses.replace(item, **changed) if changed else item
         return item
 
@@ -71,3 +72,8 @@ class _Relocation:
     def _changed(self, item: Any, names: Iterable[str]) -> dict[str, Any]:
         pairs = ((name, getattr(item, name)) for name in names)
         return {name: after for name, before in pairs if (after := self.of(before)) is not before}
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
