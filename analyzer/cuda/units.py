@@ -590,8 +590,9 @@ def _result(
         for draft in result.drafts:
             drafts[draft.file, draft.line].append((result.name, draft))
         for export in result.exports:
+            perhaps = frozenset(export.perhaps)
             for mark, _ in export.marks:
-                if mark not in export.perhaps:
+                if mark not in perhaps:
                     reached_by[mark][result.name] = None
         for mark, found in result.hanging.items():
             if any(result.name in reached_by[other] for other in found):
@@ -656,8 +657,9 @@ def _guarded(results: Sequence[BuildResult], ids: Mapping[Mark, str]) -> dict[st
 
 def _export(build: str, found: Reached, ids: Mapping[Mark, str]) -> ExportReach:
     held_by: dict[str, Function] = {}
+    perhaps = frozenset(found.perhaps)
     for mark, function in found.marks:
-        if mark not in found.perhaps:  # a trap that stops only who chooses a library's part amiss
+        if mark not in perhaps:  # a trap that stops only who chooses a library's part amiss
             held_by.setdefault(ids[mark], function)
     own = found.export
     return ExportReach(
