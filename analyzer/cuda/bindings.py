@@ -10,7 +10,7 @@ from typing import Any
 
 from analyzer import data
 from analyzer.cuda.functions import Definition, Invocation, outline, split_arguments
-from analyzer.cuda.program import ReadFile, outlined, substitute
+from analyzer.cuda.program import ReadFile, expanded
 from analyzer.cuda.source import ActiveText, Macro, closing, read
 
 Macros = Mapping[str, Sequence[tuple[str, Macro]]]
@@ -73,7 +73,7 @@ def _from_invocation(path: str, invocation: Invocation, macros: Macros, depth: i
     for _, macro in macros.get(invocation.name, ()) if depth else ():
         if macro.parameters is None:
             continue
-        text, facts = outlined(substitute(macro, invocation.arguments))
+        text, facts = expanded(macro, invocation.arguments)
         for export in _from_facts(ReadFile(path, text, facts), macros, depth - 1):
             yield replace(export, line=invocation.line)
 

@@ -401,7 +401,7 @@ class Program:
         for _, macro in self.macros.get(invocation.name, ()):
             if macro.parameters is None or depth == 0:
                 continue
-            text, facts = outlined(substitute(macro, invocation.arguments))
+            text, facts = expanded(macro, invocation.arguments)
             for inner in facts.definitions:
                 placed = inner._replace(
                     scope=scope + inner.scope,
@@ -598,9 +598,9 @@ def substitute(macro: Macro, arguments: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def outlined(text: str) -> tuple[ActiveText, FileFunctions]:
+def expanded(macro: Macro, arguments: tuple[str, ...]) -> tuple[ActiveText, FileFunctions]:
     """An expanded macro's text and what it defines; many builds expand the same."""
-    active = read(text.encode("latin-1")).active()
+    active = read(substitute(macro, arguments).encode("latin-1")).active()
     return active, outline(active)
 
 
