@@ -16,13 +16,15 @@ from analyzer.cuda.expansion import Unknown
 from analyzer.cuda.expressions import number
 from analyzer.cuda.source import Source
 
-_TEMPLATE = r"(?:\btemplate\s*<(?P<parameters>[^<>]*)>\s*)?"
+#: What may stand before a constant or a trait.
+_TEMPLATE = re.compile(r"\btemplate\s*<([^<>]*)>\s*(?:\b(?:inline|static)\s+)*")
+# Both begin with a literal: the regular expression engine then skips to it.
 _VARIABLE = re.compile(
-    _TEMPLATE + r"(?:\b(?:inline|static)\s+)*\bconstexpr\s+(?P<type>[\w:\s]+?)\s(?P<name>[A-Za-z_]\w*)"
+    r"constexpr(?<=\bconstexpr)\s+(?P<type>[\w:\s]+?)\s(?P<name>[A-Za-z_]\w*)"
     r"\s*(?:=(?!=)\s*(?P<value>[^;{}]+)|\{(?P<braced>[^;{}]*)\})\s*;"
 )
 _TRAIT = re.compile(
-    _TEMPLATE + r"\bstruct\s+(?P<name>[A-Za-z_]\w*)\s*(?:final\s*)?:\s*(?:public\s+)?(?:::)?(?:\w+::)*"
+    r"struct(?<=\bstruct)\s+(?P<name>[A-Za-z_]\w*)\s*(?:final\s*)?:\s*(?:public\s+)?(?:::)?(?:\w+::)*"
     r"(?:bool_constant\s*<|integral_constant\s*<\s*\w+\s*,)(?P<value>[^{;]*)>\s*\{"
 )
 #: How deep constants are followed through constants.
@@ -51,23 +53,28 @@ class Constant:
 def constants(source: Source) -> tuple[Constant, ...]:
     """What a file declares, in whatever branch."""
     code = source.whole.code
-    found: list[Constant] = []
-    if "constexpr" in code:  # told fast: most files have neither
-        found += (_constant(source, match, False) for match in _VARIABLE.finditer(code))
-    if "_constant" in code:
+    found = [_constant(source, match, False) for match in _VARIABLE.finditer(code)]
+    if "_constant" in code:  # told fast: most files have none
         found += (_constant(source, match, True) for match in _TRAIT.finditer(code))
     return tuple(found)
 
 
 def _constant(source: Source, match: re.Match[str], trait: bool) -> Constant:
     held = "value" if trait or match["value"] is not None else "braced"
-    parameters = match["parameters"]
+    parameters = _parameters(source.whole.code, match.start())
     names = None if parameters is None else tuple(_parameter(text) for text in parameters.split(","))
     truth = not trait and match["type"].split()[-1:] == ["bool"]
     line = source.line(match.start("name"))
     text = source.text[match.start(held) : match.end(held)]
     value = tuple(token for token in tokens.split(text) if token != " ")
     return Constant(match["name"], names, value, truth, line, match.start(held), match.end(held))
+
+
+def _parameters(code: str, at: int) -> str | None:
+    """The parameters of the template whose declaration begins at an offset; None if it is none."""
+    begin = code.rfind("template", 0, at)
+    match = _TEMPLATE.fullmatch(code, begin, at) if begin >= 0 else None
+    return match[1] if match is not None else None
 
 
 def _parameter(text: str) -> str:
