@@ -46,6 +46,8 @@ __all__ = ["BuildUnits", "CudaResult", "ExportReach", "Function", "GuardGate", "
 #: Sources that nvcc compiles as CUDA; the host compiler alone sees all others (nvcc manual, "Supported
 #: input file suffixes").
 _CUDA = (".cu", ".jinja")
+#: How many ways to see a file may be known while files are looked at one by one: each is met in few others.
+_KNOWN = 4096
 #: Sources that only the host compiler sees.
 _HOST = (".cpp", ".cc", ".cxx", ".c")
 
@@ -190,7 +192,6 @@ class Files:
 
     def __init__(self, read: Callable[[str], bytes], exists: Callable[[str], bool]) -> None:
         self._read, self._exists = read, exists
-        self._bytes: dict[str, bytes | None] = {}
         self._facts: dict[str, FileDirectives | None] = {}
         self._there: dict[str, bool] = {}
 
@@ -248,9 +249,13 @@ class Analysis:
     def __init__(
         self, read: Callable[[str], bytes], exists: Callable[[str], bool], settings: Settings
     ) -> None:
-        self.settings = settings
-        self.bits = bits = settings.bits
+        self.settings, self.bits = settings, settings.bits
         self.sources = Files(read, exists)
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: what is known of files, but for what their own lines say, serves speed alone."""
+        settings, bits = self.settings, self.bits
         self.memory = Memory()
         self.reader = Reader(self.sources.load)
         self.finder = Finder(self.reader, bits)
@@ -390,6 +395,9 @@ class Analysis:
             if facts is None or not (asks or facts.conditional):
                 continue
             paths.append(source)
+            if len(self.memory.activities) > _KNOWN:
+                self.forget()
+                gc.collect()  # much of it hangs together in circles, and nobody else collects
             unit = self._walk(build, source, not source.endswith(_HOST))
             drafts += self.finder.own(unit)
             if asks:

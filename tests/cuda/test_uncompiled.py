@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from textwrap import dedent
 
+import pytest
+
 from analyzer import archs
 from analyzer.archs import Spelling
-from analyzer.cuda import uncompiled
+from analyzer.cuda import uncompiled, units
 from analyzer.cuda.units import BuildUnits, CudaResult, analyse
 from tests.cuda.test_units import SPECIFIC
 
@@ -72,6 +74,20 @@ def test_what_a_build_includes_is_told_as_it_compiles_it() -> None:
     unit = '#include "waits.cuh"\n__global__ void kernel(int* p) { waits(); p[0] = 1; }\n'
     found = analysed(FILES | {"pack/unit.cu": unit}, build())
     assert found.guards == ()  # without the flag nobody waits
+
+
+def test_it_does_not_matter_how_much_is_known_of_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    asks = """
+        #include "waits.cuh"
+        void launches() {
+          if (getSMVersion() == 90) { waits(); }
+        }
+    """
+    files = FILES | {"pack/asks.cuh": asks, "pack/include/waits_as_well.cuh": WAITS}
+    found = analysed(files, build())
+    monkeypatch.setattr(units, "_KNOWN", 0)
+    assert analysed(files, build()) == found
+    assert len(found.guards) > 1
 
 
 def test_files_are_compiled_as_all_builds_beside_them_agree() -> None:
