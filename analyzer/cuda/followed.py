@@ -33,6 +33,15 @@ class Followed:
     functions: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What some code asks for on any pass; ``calls`` lead out of what was read."""
+
+    needs: tuple[Need | Unread, ...]
+    calls: tuple[Step, ...]
+    functions: int
+
+
 class Follower:
     """Judges what exports of one build reach."""
 
@@ -44,8 +53,8 @@ class Follower:
 
     def followed(self, symbols: Iterable[Symbol]) -> tuple[Followed, ...]:
         """What each reference compiles of these definitions; ``references`` are names with their passes."""
-        reached = list(symbols)
-        return tuple(self._by(arch, bit, reached) for arch, bit in self.references)
+        asked = self._asked(list(symbols))
+        return tuple(self._by(arch, bit, asked) for arch, bit in self.references)
 
     def behind(self, file: str, line: int, last: int) -> tuple[Followed, ...]:
         """What each reference compiles of the lines under a directive, and of what these lead to."""
@@ -67,17 +76,24 @@ class Follower:
             led: Iterable[Symbol] = ()
             if not in_library(file):  # there, each wrapper of an instruction stands for itself
                 led = reach(self.program, read.text.code[start:end], self.mentions).hops
-            found.append(self._by(arch, bit, list(led), own))
+            found.append(self._by(arch, bit, self._asked(list(led), own)))
         return tuple(found)
 
-    def _by(
-        self, arch: str, bit: int, reached: Sequence[Symbol], own: Sequence[Need | Unread] = ()
-    ) -> Followed:
+    def _asked(self, reached: Sequence[Symbol], own: Sequence[Need | Unread] = ()) -> _Asked:
+        """What definitions ask for, after what the lines that lead to them do."""
+        functions = [symbol for symbol in reached if symbol.is_function]
+        return _Asked(
+            (*own, *(need for symbol in reached for need in self.needs.of(symbol))),
+            tuple(step for symbol in functions for step in self._unread(symbol)),
+            len(functions),
+        )
+
+    def _by(self, arch: str, bit: int, asked: _Asked) -> Followed:
         active = self.needs.active
         missing: dict[Need, None] = {}
         instead: dict[Need, None] = {}
         unread: dict[str, Step] = {}
-        for need in (*own, *(need for symbol in reached for need in self.needs.of(symbol))):
+        for need in asked.needs:
             if not active(need.file, need.line, bit):
                 continue
             if isinstance(need, Unread):
@@ -86,16 +102,15 @@ class Follower:
                 missing.setdefault(need)
             elif need.chosen:
                 instead.setdefault(need)
-        for symbol in reached:
-            for step in self._unread(symbol) if symbol.is_function else ():
-                if active(step.file, step.line, bit):
-                    unread.setdefault(step.what, step)
+        for step in asked.calls:
+            if active(step.file, step.line, bit):
+                unread.setdefault(step.what, step)
         return Followed(
             arch,
             tuple(_few(sorted(missing, key=lambda need: (not need.chosen, need)))),
             tuple(sorted(instead))[:KEPT],
             tuple(sorted(unread.values()))[:KEPT],
-            sum(symbol.is_function for symbol in reached),
+            asked.functions,
         )
 
     def _unread(self, symbol: Symbol) -> tuple[Step, ...]:
