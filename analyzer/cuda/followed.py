@@ -49,6 +49,7 @@ class Follower:
         self.program, self.needs, self.references = program, needs, references
         self._open: dict[Symbol, tuple[Step, ...]] = {}
         self._declared: dict[str, bool] = {}
+        self._sights: dict[tuple[str, int], Sequence[ReadFile]] = {}
         self.mentions = Mentions(program)
 
     def followed(self, symbols: Iterable[Symbol]) -> tuple[Followed, ...]:
@@ -60,15 +61,7 @@ class Follower:
         """What each reference compiles of the lines under a directive, and of what these lead to."""
         found = []
         for arch, bit in self.references:
-            seen = {activity.inactive(bit) for activity in self.needs.activities.get(file, ())}
-            read = next(
-                (
-                    one
-                    for one in self.program.seen(file)
-                    if one.text.inactive in seen and one.text.sees(line + 1, last)
-                ),
-                None,
-            )
+            read = next((one for one in self._seen(file, bit) if one.text.sees(line + 1, last)), None)
             if read is None:
                 continue
             start, end = read.text.source.span(line, last)
@@ -78,6 +71,14 @@ class Follower:
                 led = reach(self.program, read.text.code[start:end], self.mentions).hops
             found.append(self._by(arch, bit, self._asked(list(led), own)))
         return tuple(found)
+
+    def _seen(self, file: str, bit: int) -> Sequence[ReadFile]:
+        """The file as a pass sees it in any unit."""
+        key = file, bit
+        if key not in self._sights:
+            inactive = {activity.inactive(bit) for activity in self.needs.activities.get(file, ())}
+            self._sights[key] = [one for one in self.program.seen(file) if one.text.inactive in inactive]
+        return self._sights[key]
 
     def _asked(self, reached: Sequence[Symbol], own: Sequence[Need | Unread] = ()) -> _Asked:
         """What definitions ask for, after what the lines that lead to them do."""
