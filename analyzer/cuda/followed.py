@@ -156,7 +156,7 @@ class Follower:
             found = self._declared[name] = any(
                 _is_prototype(file, match.start(), match.end())
                 for file in self.program.files
-                if name in file.text.source.called and not toolkit.on_host(file.path)
+                if not toolkit.on_host(file.path) and name in file.text.source.called
                 for match in mention.finditer(file.text.code)
             )
         return found
