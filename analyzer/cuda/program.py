@@ -131,12 +131,12 @@ class Symbol:
         A call of a local object is a call of its ``operator()``.
         """
         found: dict[tuple[str, Path, Role, bool], Request] = {}
-        parameters, own = self.parameters, self.locals
+        parameters, own, head = self.parameters, self.locals, self.definition.parameters
         for name, role, qualifiers, called, _, at in self._mentions(_spans(self.definition)):
             if role != "name":
                 called = False
             elif not qualifiers and (name in parameters or name in own.names):
-                if not called or at in own.places or name in own.lambdas:
+                if not called or at - head in own.places or name in own.lambdas:
                     continue
                 name, role, called = "operator()", "member", False
             key = name, qualifiers, role, called
@@ -169,7 +169,7 @@ class Symbol:
         if not own.is_function:
             return NOTHING
         constructor = ":" in self.code[own.parameters : own.body[0]].replace("::", "")
-        return declared(self.text, own.parameters, own.end, constructor)
+        return declared(self.text[own.parameters : own.end], constructor)
 
     def line(self, at: int) -> int:
         """The line of an offset in its text; of a macro's, the line of its definition."""

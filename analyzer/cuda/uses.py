@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 import tree_sitter
@@ -58,7 +58,10 @@ Mention = tuple[str, Role, tuple[str, ...], bool, bool, int]
 
 @dataclass(frozen=True, slots=True)
 class Locals:
-    """The names that a function declares itself; ``lambdas`` among them are called without leaving it."""
+    """The names that a function declares itself; ``lambdas`` among them are called without leaving it.
+
+    ``places`` are where it does, from its ``(`` on.
+    """
 
     names: frozenset[str]
     lambdas: frozenset[str]
@@ -206,13 +209,16 @@ class _Arguments:
                 opened.pop()
 
 
-def declared(text: str, parameters: int, end: int, constructor: bool = False) -> Locals:
+@lru_cache(maxsize=8192)
+def declared(text: str, constructor: bool = False) -> Locals:
     """The parameters and local variables of the function whose text from its ``(`` on is given.
+
+    Builds make many sources in which the same functions stand.
 
     The text is parsed as C++ on its own, after what CUDA adds to the language is blanked; ``doubtful``
     if the parser met something that it does not know.
     """
-    tree, snippet = parse_function(text, parameters, end, constructor)
+    tree, snippet = parse_function(text, constructor)
     head = snippet.index("(")
     captures = tree_sitter.QueryCursor(_declarators()).captures(tree.root_node)
     names, lambdas, places = set(), set(), set()
@@ -220,17 +226,15 @@ def declared(text: str, parameters: int, end: int, constructor: bool = False) ->
         for node in nodes:
             name = snippet[node.start_byte : node.end_byte]
             names.add(name)
-            places.add(node.start_byte - head + parameters)
+            places.add(node.start_byte - head)
             if label == "lambda":
                 lambdas.add(name)
     return Locals(frozenset(names), frozenset(lambdas), frozenset(places), tree.root_node.has_error)
 
 
-def parse_function(
-    text: str, parameters: int, end: int, constructor: bool = False
-) -> tuple[tree_sitter.Tree, str]:
+def parse_function(text: str, constructor: bool = False) -> tuple[tree_sitter.Tree, str]:
     """The syntax tree of a function given from its ``(`` on, parsed alone as C++, and the parsed text."""
-    snippet = ("f" if constructor else "void f") + plain_cpp(text[parameters:end])
+    snippet = ("f" if constructor else "void f") + plain_cpp(text)
     return _parser().parse(snippet.encode("ascii", "replace")), snippet
 
 

@@ -64,7 +64,7 @@ def only_stops(text: str, code: str, parameters: int, end: int) -> bool:
 
 def _statements(text: str, parameters: int, end: int) -> list[tree_sitter.Node]:
     """The statements of the body, those inside blocks and branches in place of the blocks."""
-    tree, _ = parse_function(text, parameters, end)
+    tree, _ = parse_function(text[parameters:end])
     body = next((n for n in tree.root_node.children if n.type == "function_definition"), None)
     block = body.child_by_field_name("body") if body is not None else None
     return _flat(block) if block is not None else [tree.root_node]

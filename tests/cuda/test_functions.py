@@ -202,7 +202,7 @@ def test_uses_know_their_surroundings() -> None:
 def test_locals_are_declared_names() -> None:
     text = "(int a, T const* b) { auto [p, q] = f(a); for (auto& [k, v] : m) {} "
     text += "auto g = [&](int z) { return z; }; }"
-    found = declared(text, 0, len(text))
+    found = declared(text)
     assert found.names == {"a", "b", "p", "q", "k", "v", "g", "z"}
     assert found.lambdas == {"g"}
     assert not found.doubtful

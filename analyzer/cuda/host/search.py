@@ -466,7 +466,7 @@ class _Passive(_Around):
 
 @lru_cache(maxsize=1024)
 def _parsed(text: str, constructor: bool) -> tuple[tree_sitter.Tree, str]:
-    return parse_function(text, 0, len(text), constructor)
+    return parse_function(text, constructor)
 
 
 def _parameters(root: tree_sitter.Node, text: str) -> list[str]:
