@@ -816,11 +816,13 @@ def _element(function: str, value: Value) -> Value:
 
 def _all(node: Node, kinds: set[str]) -> Iterator[Node]:
     """The outermost nodes of these kinds."""
-    if node.type in kinds:
-        yield node
-        return
-    for child in node.named_children:
-        yield from _all(child, kinds)
+    todo = [node]
+    while todo:
+        here = todo.pop()
+        if here.type in kinds:
+            yield here
+        else:
+            todo += reversed(here.named_children)
 
 
 def _declared(node: Node | None) -> Node | None:
