@@ -281,14 +281,7 @@ def telling(survey: Survey) -> frozenset[Defined]:
     for key, walked in survey.walked.items():
         if walked.value is not None and (_answers(walked.value) or makes_build(walked.value)):
             found.add(key)
-    defined = survey.machine.defined
-    # What was only reached by calls is reached by them again: no more than its module is looked at.
-    return frozenset(
-        (module, "")
-        if name in defined.get(module, ()) and (module, name) not in survey.walked
-        else (module, name)
-        for module, name in found
-    )
+    return frozenset(found)
 
 
 def cut(survey: Survey) -> frozenset[Defined]:
