@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
