@@ -13,7 +13,7 @@ from analyzer.model import Effect, Gate, Step, Verdict
 from analyzer.python import contracts
 from analyzer.python.values import List, Set, Site, Value
 
-_NAME = re.compile(r"(?:sm_?|compute_)?(\d{2,3}|\d{1,2}\.\d)[af]?")
+_NAME = re.compile(r"(sm_?|compute_)?(\d{2,3}|\d{1,2}\.\d)[af]?")
 _ITEM = re.compile(r"(\d+\.\d[af]?|\d{2,3}[af]?)(\+PTX|-real|-virtual)?\Z")
 
 
@@ -52,7 +52,8 @@ def _named(item: object) -> bool:
         return tuple(part.data if isinstance(part, Value) else part for part in item) in capabilities
     if isinstance(item, str):
         match = _NAME.fullmatch(item)
-        return match is not None and int(match.group(1).replace(".", "")) in numbers
+        # One with its prefix is meant, also if it is newer than what is known here.
+        return match is not None and (bool(match[1]) or int(match[2].replace(".", "")) in numbers)
     return isinstance(item, int) and not isinstance(item, bool) and item in numbers
 
 

@@ -559,7 +559,7 @@ def _makes_functions(value: Value) -> bool:
 
 
 def _items(data: object) -> list[Value]:
-    """What a container or a record holds, as far as a look at it is worth."""
+    """What a container holds, and the numbers in a record, as far as a look at it is worth."""
     if isinstance(data, tuple):
         return list(data[:32])
     if isinstance(data, List):
@@ -569,7 +569,8 @@ def _items(data: object) -> list[Value]:
     if isinstance(data, Set):
         return list(data.items.values())[:32]
     if isinstance(data, Instance) and not data.symbolic:
-        return [data.attributes[name] for name in data.of.fields[:32] if name in data.attributes]
+        fields = (data.attributes.get(name) for name in data.of.fields[:32])
+        return [item for item in fields if item is not None and isinstance(item.data, int)]
     return []
 
 

@@ -12,7 +12,8 @@ from typing import Any
 RECORDS = Path(__file__).resolve().parents[3] / "shared" / "cases"
 #: The toolkit that is assumed, unless a fault is said to come up with another.
 CUDA = (12, 9)
-_TOOLKIT = re.compile(r"\bwith CUDA (\d+)\.(\d+)\b")
+_TOOLKIT = re.compile(r"\b(?:[Ww]ith|[Uu]nder) CUDA (\d+)\.(\d+)\b")
+_OLDER = re.compile(r"\btoolkit is older than (\d+)\.(\d+)\b")
 #: Layers in which a Python condition decides; the others are counted beside them.
 LAYERS = ("runtime_gate", "predicate_definition", "triton_config")
 #: Layers of what is compiled ahead of time, and of lists of architectures in the environment.
@@ -100,6 +101,7 @@ def _changes() -> Iterator[Case]:
                 code=row[f"code_{side}"] or row.get("lookup_code") or "",
                 wanted="silent" if negative else row["check"][f"sm120_{side}"],
                 negative=negative,
+                cuda=toolkit(row.get("why", "")),
             )
 
 
@@ -110,9 +112,17 @@ def _faults() -> Iterator[Case]:
         yield fault(row)
 
 
+def toolkit(told: str) -> tuple[int, int]:
+    """The toolkit with which something is said to come up."""
+    if (found := _TOOLKIT.search(told)) is not None:
+        return int(found[1]), int(found[2])
+    if (found := _OLDER.search(told)) is not None:
+        return int(found[1]), int(found[2]) - 1
+    return CUDA
+
+
 def fault(row: Mapping[str, Any]) -> Case:
     """A reported fault, with the effects that its word stands for."""
-    toolkit = _TOOLKIT.search(row["expected"])
     return Case(
         name=row["id"],
         release=Release(row["package"], row["version_with_fault"]),
@@ -125,7 +135,7 @@ def fault(row: Mapping[str, Any]) -> Case:
         wanted="report",
         effects=EFFECTS[row["effect"]],
         silent=row["effect"] == "silently_degraded",
-        cuda=(int(toolkit[1]), int(toolkit[2])) if toolkit is not None else CUDA,
+        cuda=toolkit(row["expected"]),
         beside=tuple(
             dict.fromkeys(
                 Release(step["package"], step["version"])
