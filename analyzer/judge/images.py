@@ -37,14 +37,14 @@ def _place(build: Compiled) -> tuple[str, int, int, str]:
 def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Sequence[str]) -> Images:
     """A gate for each place at which the flags of a build leave out an architecture that loads it.
 
-    That the user asks for a back end that is made for another chip is no loss; that the program chooses so by
-    itself is: effect ``no_image``.
+    That the user asks for a back end that is made for another chip is no loss; that the program surely
+    chooses so by itself is: effect ``no_image``.
     """
     loaded: dict[tuple[str, int, int, str], dict[str, list[tuple[Compiled, bool]]]] = {}
     for arch, told in trials.items():
         for trial in told:
             for build in trial.compiled:
-                own = trial.choice in ("", AUTO)
+                own = trial.choice in ("", AUTO) and build.sure
                 loaded.setdefault(_place(build), {}).setdefault(arch, []).append((build, own))
     found: dict[tuple[str, int, int, str], Gate] = {}
     numbering = Numbering()

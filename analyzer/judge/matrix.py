@@ -315,7 +315,8 @@ class Judge:
         if certain:
             return certain, True
         gates = [gate for _, gate in found if gate is not None]
-        return (gates if trial.choice and len(gates) == len(found) else []), False
+        chosen = trial.choice not in ("", AUTO)
+        return (gates if chosen and len(gates) == len(found) else []), False
 
     def _wrongly_admitted(self, trial: Trial) -> list[str]:
         """The lists of builds that let the target in where the hardware stops everything behind them.

@@ -292,9 +292,11 @@ class Machine:
         before = scope.names
         scope.names = dict(before)
         begun = self.heap.mark()
+        self.forks += 1
         try:
             yield
         finally:
+            self.forks -= 1
             way = self.heap.undo(begun, scope)
             after, scope.names = scope.names, before
         self.heap.join([way], current=True)

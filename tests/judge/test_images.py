@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from analyzer import archs
@@ -50,6 +52,12 @@ def test_only_what_the_program_loads_by_itself_is_a_loss(choice: str, effect: st
     assert (gate.verdict, gate.effect) == ({"sm_90": "admit", "sm_120": "reject"}, effect)
     assert found.lacking(build, "sm_120") == gate.id
     assert found.lacking(build, "sm_90") is None
+
+
+def test_what_may_be_loaded_or_another_in_its_place_is_no_loss() -> None:
+    build = replace(compiled("-gencode=arch=compute_90a,code=sm_90a"), sure=False)
+    found = images({arch: [trial("auto", build)] for arch in ("sm_90", "sm_120")}, "sm_120", ["sm_90"])
+    assert [gate.effect for gate in found.gates.values()] == ["none"]
 
 
 def test_what_is_never_loaded_there_is_no_loss() -> None:
