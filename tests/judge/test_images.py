@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,8 @@ from analyzer.archs import Spelling
 from analyzer.judge.images import fits, images
 from analyzer.python.trials import Compiled, Trial
 from analyzer.python.values import Site
+from tests.judge.opened import scanned, write
+from tests.judge.test_justification import CORE
 
 PLACE = Site("kit/jit.py", 7, 7, 9)
 
@@ -73,3 +76,56 @@ def test_a_build_that_fits_wherever_it_is_loaded_is_no_gate() -> None:
         "sm_120": [trial("", compiled("-gencode=arch=compute_120a,code=sm_120a"))],
     }
     assert not images(seen, "sm_120", ["sm_90"]).gates
+
+
+PROGRAM = """\
+import torch
+
+from flashinfer.jit.core import gen_jit_spec
+
+
+def wide():
+    return gen_jit_spec("wide", ["ops.cu"], ["-gencode=arch=compute_90a,code=sm_90a"])
+
+
+def plain():
+    return gen_jit_spec("plain", ["ops.cu"])
+
+
+WAYS = {"wide": lambda: wide().build_and_load(), "plain": lambda: plain().build_and_load()}
+
+
+def ask():
+    if torch.cuda.get_device_capability()[0] < 8:
+        raise ValueError("too old")
+
+
+def run(x, names, backend="auto"):
+    ask()
+    ways = [WAYS[name]() for name in (names if backend == "auto" else [backend])]
+    return ways[0].run(x)
+
+
+def only(x):
+    ask()
+    return wide().build_and_load().run(x)
+"""
+UNIT = """\
+__global__ void kernel(int* p) { p[0] = 1; }
+void run(int* p) { kernel<<<1, 1>>>(p); }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
+"""
+
+
+def test_one_way_of_several_is_not_surely_loaded(tmp_path: Path) -> None:
+    tree = {
+        "flashinfer/__init__.py": "from .ops import only, run\n",
+        "flashinfer/jit/__init__.py": "",
+        "flashinfer/jit/core.py": CORE,
+        "flashinfer/ops.py": PROGRAM,
+        "flashinfer/data/ops.cu": UNIT,
+    }
+    report = scanned(write(tmp_path, tree))
+    status = {(cell.api, cell.backend): cell.status["sm_120"] for cell in report.matrix}
+    assert status["flashinfer.only", ""] == "unsupported"
+    assert status["flashinfer.run", "auto"] == "supported"
