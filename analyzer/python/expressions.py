@@ -1179,6 +1179,19 @@ def iterate(m: Machine, value: Value, site: Site) -> list[Value] | None:
     return None
 
 
+def _of_several(m: Machine, value: Value, site: Site) -> list[Value] | None:
+    """What may be an element of a value that is one of several containers, if all of these are known."""
+    if not isinstance(value.data, Choice):
+        return None
+    found: list[Value] = []
+    for option in value.data.options:
+        elements = iterate(m, option, site)
+        if elements is None:
+            return None
+        found += [e.derived(value.source) for e in elements if not any(same(e, known) for known in found)]
+    return found
+
+
 def _comprehension(
     m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
 ) -> Value:
@@ -1196,7 +1209,7 @@ def _comprehension(
     )
     found: list[tuple[Value, Value]] = []
     sources: list[Provenance | None] = []
-    state = {"open": False}
+    state = {"open": False, "some": False}
 
     def level(position: int) -> None:
         if position == len(node.generators):
@@ -1211,6 +1224,8 @@ def _comprehension(
         sources.append(source.source)
         elements = iterate(m, source, frame.site(generator.iter))
         certain = elements is not None
+        if elements is None and (elements := _of_several(m, source, frame.site(generator.iter))) is not None:
+            state["some"] = True
         if elements is None:
             state["open"] = True
             data = source.data
@@ -1228,7 +1243,7 @@ def _comprehension(
 
     level(0)
     source = combine(*sources)
-    open_ended = state["open"]
+    open_ended = state["open"] or (state["some"] and bool(found))
     if isinstance(node, ast.DictComp):
         result = Dict({}, m.depth, open_ended)
         for key, value in found:

@@ -17,7 +17,7 @@ from analyzer.python.values import Site, Truth
 from tests.judge.opened import scanned, write
 
 PROGRAM = {
-    "kit/__init__.py": "from .api import Plan, Space, enter, everywhere, route, wide_only\n",
+    "kit/__init__.py": "from .api import Plan, Space, enter, everywhere, listed, route, wide_only\n",
     "kit/device.py": """\
 import torch
 
@@ -49,6 +49,15 @@ def route(x: torch.Tensor, backend: Literal["auto", "wide", "narrow"] = "auto"):
         backend = "wide" if has_wide() else "narrow"
     if backend == "wide":
         return wide_only(x)
+    return x
+
+def listed(x: torch.Tensor, fast: bool):
+    allowed = []
+    if has_wide():
+        allowed.append("a")
+    ways = ("a", "b") if fast else ("b", "a")
+    if not [way for way in ways if way in allowed]:
+        raise RuntimeError("no way")
     return x
 
 class Space(ABC):
@@ -244,6 +253,11 @@ def test_a_class_is_tried_method_by_method(report: Report) -> None:
 
 def test_an_abstract_method_of_what_is_given_stops_nothing(report: Report) -> None:
     assert "unsupported" not in cell(report, "kit.enter").status.values()
+
+
+def test_what_is_in_none_of_several_containers_is_in_no_list_of_them(report: Report) -> None:
+    found = cell(report, "kit.listed")
+    assert (found.message.get("sm_100"), found.message.get("sm_120")) == (None, "no way")
 
 
 def test_what_asks_no_device_has_no_row(report: Report) -> None:
