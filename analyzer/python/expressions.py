@@ -780,7 +780,7 @@ def _compared(
     if undecided(left.data) or undecided(right.data):
         return Value(Free("an operand is free"), source)
     try:
-        a, b = plain(as_data(m, _ranked(left))), plain(as_data(m, _ranked(right)))
+        a, b = plain(_ranked(left)), plain(_ranked(right))
     except ValueError:
         if isinstance(left.data, Instance):
             name = {ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__"}[type(op)]
@@ -1179,22 +1179,23 @@ def iterate(m: Machine, value: Value, site: Site) -> list[Value] | None:
     return None
 
 
-def _of_several(m: Machine, value: Value, site: Site) -> list[Value] | None:
-    """What may be an element of a value that is one of several containers, if all of these are known."""
-    if not isinstance(value.data, Choice):
-        return None
-    found: list[Value] = []
-    for option in value.data.options:
-        elements = iterate(m, option, site)
-        if elements is None:
-            return None
-        found += [e.derived(value.source) for e in elements if not any(same(e, known) for known in found)]
-    return found
+Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
-def _comprehension(
-    m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
-) -> Value:
+def _comprehension(m: Machine, node: Comprehension, frame: Frame) -> Value:
+    """Over one of several containers, if all are known, what each of them gives."""
+    first = node.generators[0].iter
+    outermost = m.evaluate(first, frame)
+    site = frame.site(first)
+    if isinstance(outermost.data, Choice) and all(
+        iterate(m, option, site) is not None for option in outermost.data.options
+    ):
+        return each(m, outermost.data, lambda option: _over(m, node, frame, option)).derived(outermost.source)
+    return _over(m, node, frame, outermost)
+
+
+def _over(m: Machine, node: Comprehension, frame: Frame, outermost: Value) -> Value:
+    """A comprehension whose first iterable is this one."""
     from analyzer.python import stores
     from analyzer.python.machine import Frame as NewFrame
 
@@ -1209,7 +1210,7 @@ def _comprehension(
     )
     found: list[tuple[Value, Value]] = []
     sources: list[Provenance | None] = []
-    state = {"open": False, "some": False}
+    state = {"open": False}
 
     def level(position: int) -> None:
         if position == len(node.generators):
@@ -1220,12 +1221,10 @@ def _comprehension(
                 found.append((element, element))
             return
         generator = node.generators[position]
-        source = m.evaluate(generator.iter, inner)
+        source = m.evaluate(generator.iter, inner) if position else outermost
         sources.append(source.source)
         elements = iterate(m, source, frame.site(generator.iter))
         certain = elements is not None
-        if elements is None and (elements := _of_several(m, source, frame.site(generator.iter))) is not None:
-            state["some"] = True
         if elements is None:
             state["open"] = True
             data = source.data
@@ -1243,7 +1242,7 @@ def _comprehension(
 
     level(0)
     source = combine(*sources)
-    open_ended = state["open"] or (state["some"] and bool(found))
+    open_ended = state["open"]
     if isinstance(node, ast.DictComp):
         result = Dict({}, m.depth, open_ended)
         for key, value in found:
