@@ -222,7 +222,7 @@ class Function:
         if start is not None:
             self.execute(start)
         condition = clause.child_by_field_name("value") or clause
-        bare = self._bare(condition)
+        bare = self._bare(condition) if self.facts else None
         decided = self._decided(condition)
         came = self.may
         known = dict(self.facts)
@@ -249,7 +249,7 @@ class Function:
         self._decide(condition, decided, came, then, other, after == 0, alternative, own, skips)
         self.may |= after
         told = count if len(self.decisions) > count else None
-        return (told, bare) if alternative is None and not after else None
+        return (told, decided if bare is None else bare) if alternative is None and not after else None
 
     def _bare(self, condition: Node) -> Truth:
         """A condition by itself, whatever earlier branches have settled."""
