@@ -58,6 +58,12 @@ class Reached:
     perhaps: tuple[Mark, ...] = ()
     dependent: bool = True
 
+    @property
+    def certain(self) -> tuple[tuple[Mark, Function], ...]:
+        """The marks without those that perhaps count, which stop only who chooses a library's part amiss."""
+        perhaps = frozenset(self.perhaps)
+        return tuple(found for found in self.marks if found[0] not in perhaps)
+
 
 def reached(
     program: Program,

@@ -46,10 +46,10 @@ __all__ = ["BuildUnits", "CudaResult", "ExportReach", "Function", "GuardGate", "
 #: Sources that nvcc compiles as CUDA; the host compiler alone sees all others (nvcc manual, "Supported
 #: input file suffixes").
 _CUDA = (".cu", ".jinja")
-#: How many ways to see a file may be known while files are looked at one by one: each is met in few others.
-_KNOWN = 4096
 #: Sources that only the host compiler sees.
 _HOST = (".cpp", ".cc", ".cxx", ".c")
+#: How many ways to see a file may be known while files are looked at one by one: each is met in few others.
+_KNOWN = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -598,10 +598,8 @@ def _result(
         for draft in result.drafts:
             drafts[draft.file, draft.line].append((result.name, draft))
         for export in result.exports:
-            perhaps = frozenset(export.perhaps)
-            for mark, _ in export.marks:
-                if mark not in perhaps:
-                    reached_by[mark][result.name] = None
+            for mark, _ in export.certain:
+                reached_by[mark][result.name] = None
         for mark, found in result.hanging.items():
             if any(result.name in reached_by[other] for other in found):
                 reached_by[mark][result.name] = None
@@ -665,10 +663,8 @@ def _guarded(results: Sequence[BuildResult], ids: Mapping[Mark, str]) -> dict[st
 
 def _export(build: str, found: Reached, ids: Mapping[Mark, str]) -> ExportReach:
     held_by: dict[str, Function] = {}
-    perhaps = frozenset(found.perhaps)
-    for mark, function in found.marks:
-        if mark not in perhaps:  # a trap that stops only who chooses a library's part amiss
-            held_by.setdefault(ids[mark], function)
+    for mark, function in found.certain:
+        held_by.setdefault(ids[mark], function)
     own = found.export
     return ExportReach(
         build=build,
