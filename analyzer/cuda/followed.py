@@ -128,7 +128,9 @@ class Follower:
                 continue  # of a type that is known only when a template is used; before the body
             why = self._leads_out(symbol, name, qualifiers, at)
             if why:
-                yield Step(symbol.file, symbol.source.line(at), f"{'::'.join((*qualifiers, name))} {why}")
+                yield Step(
+                    symbol.file, symbol.active.source.line(at), f"{'::'.join((*qualifiers, name))} {why}"
+                )
 
     def _leads_out(self, symbol: Symbol, name: str, qualifiers: tuple[str, ...], at: int) -> str:
         """Why a call leads to code that was not read; empty if it does not."""
@@ -174,7 +176,7 @@ def _is_prototype(file: ReadFile, name: int, opened: int) -> bool:
         return False
     if "template" not in head and "Stream" not in code[opened : end.start()]:
         return False
-    return file.facts.enclosing(file.text.line(name)) is None
+    return file.facts.enclosing(file.text.source.line(name)) is None
 
 
 def _declares(symbol: Symbol, name: str, at: int) -> bool:
@@ -190,7 +192,7 @@ def _is_given(symbol: Symbol, name: str) -> bool:
 
     What it does is read where the class is made with it.
     """
-    return bool(symbol.scope) and name in symbol.source.given
+    return bool(symbol.scope) and name in symbol.active.given
 
 
 def _few(needs: Sequence[Need]) -> Iterator[Need]:

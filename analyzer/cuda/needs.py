@@ -134,7 +134,7 @@ class Needs:
         chosen = not in_library(symbol.file) and any(map(_atom, symbol.words))
         named = symbol.uses if chosen else ()
         for start, end in [(own.start, own.end)] if whole else own.pieces:
-            for need in needs(symbol.source, (start, end), symbol.file, self.target, named):
+            for need in needs(symbol.active, (start, end), symbol.file, self.target, named):
                 yield replace(need, line=own.line) if expanded else need
 
 
@@ -154,7 +154,7 @@ def needs(
     chosen = not in_library(file)
     richest = archs.find(target).richest
     for instruction, required in instructions.needs(text.text, code, start, end):
-        line = text.line(instruction.at)
+        line = text.source.line(instruction.at)
         opcode = instruction.opcode
         if not required.known:
             yield Unread(opcode.replace(instructions.HOLE, "…"), required.reason, file, line)
@@ -171,7 +171,7 @@ def needs(
             continue
         for row in _atom(use.name):
             if _means(row, use, code, start, end):
-                yield _named(row, use, file, text.line(use.at), target)
+                yield _named(row, use, file, text.source.line(use.at), target)
 
 
 def _only(need: instructions.Need) -> str:

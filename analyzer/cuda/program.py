@@ -84,7 +84,7 @@ class Request(NamedTuple):
 
 
 class Symbol:
-    """A definition in its file; compared by identity. ``source`` is the text that its offsets mean.
+    """A definition in its file; compared by identity. ``active`` is the text that its offsets mean.
 
     ``place`` is from where its names are looked up: inside these scopes, and whether from a class's header.
     """
@@ -94,12 +94,12 @@ class Symbol:
         file: str,
         definition: Definition,
         kind: Kind,
-        source: ActiveText,
+        active: ActiveText,
         drops: frozenset[str] = frozenset(),
     ) -> None:
         self.file, self.definition, self.kind = file, definition, kind
-        self.source, self.drops = source, drops
-        self.code, self.text = source.code, source.text
+        self.active, self.drops = active, drops
+        self.code, self.text = active.code, active.text
         self.name, self.scope = definition.name, definition.scope
         self.is_function = definition.is_function
         header = kind == "class"
@@ -177,7 +177,7 @@ class Symbol:
         own = self.definition
         if self.kind == "macro" or own.line == own.end_line:
             return own.line
-        line = self.source.line
+        line = self.active.source.line
         return own.line + line(at) - line(max(own.start, own.parameters))
 
 

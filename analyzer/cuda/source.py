@@ -188,10 +188,6 @@ class ActiveText:
     def _ends(self) -> list[int]:
         return [last for _, last in self.inactive]
 
-    def line(self, offset: int) -> int:
-        """The line that holds this offset."""
-        return self.source.line(offset)
-
     @cached_property
     def given(self) -> frozenset[str]:
         """What is declared with a type that a template before it has as a parameter."""
