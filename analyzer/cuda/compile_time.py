@@ -24,6 +24,8 @@ from analyzer.model import Effect, Step
 
 _TEST = re.compile(r"\bif\s+constexpr\s*(?=\()")
 _DOOR = "__CUDA_ARCH__"
+#: Where a statement begins.
+_WORD = re.compile(r"\S")
 _DEVICE = ("kernel", "device", "host_device")
 #: How many constants deep an answer is followed.
 _ROUNDS = 8
@@ -167,7 +169,7 @@ def _past(code: str, at: int) -> int:
 
 def _statement(code: str, at: int) -> tuple[int, int]:
     """The offsets of the statement that begins at or after an offset."""
-    start = _beyond_space(code, at)
+    start = next((found.start() for found in _WORD.finditer(code, at)), len(code))
     if code.startswith("{", start):
         return start, _past(code, start)
     opened = code.find("(", start)
@@ -177,11 +179,6 @@ def _statement(code: str, at: int) -> tuple[int, int]:
         return start, _statement(code, rest.end())[1] if rest is not None else end
     end = code.find(";", start)
     return start, end + 1 if end >= 0 else len(code)
-
-
-def _beyond_space(code: str, at: int) -> int:
-    found = re.compile(r"\s*").match(code, at)
-    return found.end() if found is not None else at
 
 
 class _Unit:
