@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from analyzer.model import Notice
-from analyzer.python import contracts
 from analyzer.python.findings import Findings
 
 #: Names of callees that a notice gives as examples.
@@ -24,8 +23,8 @@ def unlinked(found: Mapping[str, Findings], leading: Iterable[str]) -> tuple[Not
     callers: dict[str, set[str]] = {}
     for arch in leading:
         for call in found[arch].calls:
-            top = call.callee.partition(".")[0]
-            if call.kind != "outside" or top not in contracts.device_modules():
+            top = call.package
+            if top is None:
                 continue
             places.setdefault(top, set()).add((call.site.file, call.site.line, call.site.column))
             callees.setdefault(top, set()).add(call.callee)

@@ -159,7 +159,7 @@ class Judge:
             asked = [arch for arch in (self.target, *references) if arch in row.trials]
             fared = {arch: self._at(row, row.trials[arch], arch, self._judged_option) for arch in asked}
             bad = ("unsupported",) if row.choice else ("unsupported", "degraded")
-            if self.target not in fared or all(fared[arch].status in bad for arch in fared):
+            if self.target not in fared or all(one.status in bad for one in fared.values()):
                 continue
             given = (_attribute(row), row.choice or True)
             letting = {found.gate.id for found in self.gates if given in found.sets}

@@ -79,6 +79,12 @@ class Call:
     under: frozenset[Key]
     given: bool = False
 
+    @property
+    def package(self) -> str | None:
+        """The package outside the tree that it leads to, if that decides by architecture itself."""
+        top = self.callee.partition(".")[0]
+        return top if self.kind == "outside" and top in contracts.device_modules() else None
+
 
 class Observer:
     """The recorder of one machine."""

@@ -365,11 +365,11 @@ def behind(m: Machine, entry: str, makers: Sequence[Function | Class], site: Sit
     stops: list[Stop] = []
 
     def use() -> list[Value]:
-        made = [(instance, 0) for maker in makers for instance in _instances(_made(m, maker))]
+        made = [(option.data, 0) for maker in makers for option in expressions.options(_made(m, maker))]
         used: set[str] = set()
         while made:
             instance, after = made.pop(0)
-            if instance.of.dotted in used:
+            if not isinstance(instance, Instance) or instance.of.dotted in used:
                 continue
             used.add(instance.of.dotted)
             for name in _interface(m, instance.of):
@@ -377,7 +377,7 @@ def behind(m: Machine, entry: str, makers: Sequence[Function | Class], site: Sit
                 with _whole(m, _method(m, instance.of, name)):
                     given = _use(m, instance, name, "", site, stops, f"{instance.of.qualname}.")
                 if given is not None and after < _FURTHER:
-                    made += ((further, after + 1) for further in _instances(given))
+                    made += ((further.data, after + 1) for further in expressions.options(given))
         return []
 
     return _run(m, entry, entry, "", site, use, stops)
@@ -401,15 +401,6 @@ def _made(m: Machine, maker: Function | Class) -> Value:
     frame = calls.frame_of(m, maker)
     calls.free_arguments(m, maker, frame, None)
     return calls.run(m, maker, frame)
-
-
-def _instances(value: Value) -> Iterator[Instance]:
-    """The objects of classes of the tree that a value may be."""
-    if isinstance(value.data, Choice):
-        for option in value.data.options:
-            yield from _instances(option)
-    elif isinstance(value.data, Instance):
-        yield value.data
 
 
 def _positional(m: Machine, method: Function) -> str:
@@ -507,8 +498,7 @@ def _run(
 
 def outside(observer: Observer) -> tuple[str, ...]:
     """The packages outside the tree that decide by architecture themselves and were called."""
-    called = {call.callee.partition(".")[0] for call in observer.calls if call.kind == "outside"}
-    return tuple(sorted(called & contracts.device_modules()))
+    return tuple(sorted({call.package for call in observer.calls if call.package is not None}))
 
 
 def compiled(m: Machine) -> tuple[Compiled, ...]:
