@@ -5,8 +5,23 @@ from __future__ import annotations
 import pytest
 
 from analyzer.model import Gate
-from analyzer.python.lists import serves
+from analyzer.python.lists import names_architectures, serves
+from analyzer.python.values import Value
 from tests.python.surveys import gates_of
+
+
+@pytest.mark.parametrize(
+    ("names", "listed"),
+    [
+        (("sm_90a", "sm_100a"), True),
+        (("90", "10.0"), True),
+        (("sm_100a", "sm_199a"), True),  # newer than what is known, and meant all the same
+        (("100", "199"), False),
+        (("sm_100a", "fast"), False),
+    ],
+)
+def test_names_of_architectures(names: tuple[str, ...], listed: bool) -> None:
+    assert names_architectures(tuple(map(Value, names))) is listed
 
 
 @pytest.mark.parametrize(
