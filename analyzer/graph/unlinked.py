@@ -26,7 +26,7 @@ def unlinked(found: Mapping[str, Findings], leading: Iterable[str]) -> tuple[Not
             top = call.package
             if top is None:
                 continue
-            places.setdefault(top, set()).add((call.site.file, call.site.line, call.site.column))
+            places.setdefault(top, set()).add(call.site.start)
             callees.setdefault(top, set()).add(call.callee)
             callers.setdefault(top, set()).add(call.caller.partition(".")[0])
     return tuple(

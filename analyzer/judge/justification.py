@@ -284,10 +284,7 @@ class Follower:
         held = [
             run
             for run in self.runs.get(arch, ())
-            if any(
-                argument is not None and (argument.file, argument.line, argument.column) == place
-                for (_, argument), _ in run.decided
-            )
+            if any(argument is not None and argument.start == place for (_, argument), _ in run.decided)
         ]
         return self._run([run for run in held if run.choice not in ("", AUTO)] or held, arch)
 

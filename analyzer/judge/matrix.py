@@ -370,7 +370,7 @@ class Judge:
     def _gates(self, asked: Asked) -> list[Gate]:
         key, argument = asked
         if argument is not None:
-            return self.by_place.get((argument.file, argument.line, argument.column), [])
+            return self.by_place.get(argument.start, [])
         return self.by_key.get(key, [])
 
     def _stopped(self, stops: Sequence[Stop], arch: str) -> Judged:

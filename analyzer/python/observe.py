@@ -136,7 +136,7 @@ class Observer:
             return None
         self.telling.update(m.roots)
         site = frame.site(node)
-        key = (site.file, site.line, site.column, kind)
+        key = (*site.start, kind)
         for argument, outcome in _asked(node, source, truth(test)):
             place = (key, argument.site if argument is not None else None)
             found = self.decisions.get(place)
