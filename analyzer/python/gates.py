@@ -85,6 +85,7 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     for place, item in decisions.kept.items():
         if place[1] is not None:
             arguments[place[1]].append(item)
+    drafts = _unserved(drafts, question)
     for site in sorted(arguments, key=site_key):
         drafts += _argument_gate(site, arguments[site], question)
     listed = lists.gates({arch: told.lists for arch, told in found.items()}, target, references)
@@ -302,6 +303,35 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
             frozenset(inside.sets),
         )
     ]
+
+
+def _unserved(drafts: Sequence[PythonGate], question: Question) -> list[PythonGate]:
+    """The gates, with the branches of a dispatch that no reference takes where the target takes none at all.
+
+    What the target gets in place of a reference's branch, it gets in place of these: each could serve it.
+    """
+    chains: dict[str, list[PythonGate]] = defaultdict(list)
+    for draft in drafts:
+        if draft.gate.dispatch is not None:
+            chains[draft.gate.dispatch].append(draft)
+    lost: dict[str, Gate] = {}
+    for name, chain in chains.items():
+        if all(draft.polarity and draft.gate.verdict.get(question.target) == "reject" for draft in chain):
+            lost.update((name, draft.gate) for draft in chain if draft.gate.effect != "none")
+
+    def served(gate: Gate) -> Gate:
+        sibling = lost.get(gate.dispatch or "")
+        if sibling is None or gate.effect != "none" or "admit" not in gate.verdict.values():
+            return gate
+        return msgspec.structs.replace(
+            gate,
+            effect=sibling.effect,
+            silent=sibling.silent,
+            falls_back_to=sibling.falls_back_to,
+            message=sibling.message,
+        )
+
+    return [replace(draft, gate=served(draft.gate)) for draft in drafts]
 
 
 def _only_told(inside: Side, outside: Side) -> bool:

@@ -117,6 +117,26 @@ def later_shared(x):
     return x.other()
 
 
+def further_branch(x):
+    capability = torch.cuda.get_device_capability()
+    if capability == (10, 0):  # gate: runtime excluded silent | admit 10.0 | gets x.wide()
+        x.wide()
+    elif capability == (10, 3):  # gate: runtime excluded silent | admit 10.3 | gets x.wider()
+        x.wider()
+    x.finish()
+
+
+def further_served(x):
+    capability = torch.cuda.get_device_capability()
+    if capability == (10, 0):  # gate: runtime degraded silent | admit 10.0 | instead x.small() | gets x.wide()
+        x.wide()
+    elif capability == (10, 3):  # gate: runtime none | admit 7.5 8.* 9.0 11.0 12.*
+        x.wider()
+    elif capability == (12, 0):  # gate: runtime none | admit 12.0 | gets x.small()
+        x.small()
+    x.finish()
+
+
 def only_told(x, log):
     if not is_sm100():  # gate: runtime none | admit 10.*
         log.warning("slower than elsewhere")
