@@ -108,6 +108,11 @@ class Follower:
         starts = {*self._starts(draft, arch), *(self._guarded_by(draft) if draft.check else ())}
         return lacking((call for name in sorted(starts) for call in surely.get(name, ())), self.target)
 
+    def traced_after(self, draft: PythonGate, arch: str) -> list[Step]:
+        """The same of what the function that a check stands in runs itself, on every way."""
+        calls = self.found[arch].surely.get(draft.function, ()) if draft.check else ()
+        return lacking(calls, self.target)
+
     @cached_property
     def _failing(self) -> frozenset[str]:
         """The functions that surely raise on the target."""

@@ -7,6 +7,7 @@ and every build that they lead to raises on it, needs what it lacks, or loses wo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -33,6 +34,8 @@ def admitted_wrongly(
     rejected = [arch for arch, verdict in gate.verdict.items() if verdict == "reject"]
     if gate.verdict.get(target) != "admit" or gate.effect != "none" or not rejected or gate.specialised:
         return None
+    if after := follower.traced_after(draft, target):  # whatever else it lets through
+        return _wrong(gate, after, "hardware")
     builds = follower.reached_by_target(draft)
     stops = follower.surely_traced(draft, target)
     lacking = True
@@ -57,8 +60,9 @@ def admitted_wrongly(
             return None
         lacking = False
         stops += [Step(one.file, one.line, f"{name}: {one.effect.replace('_', ' ')}") for one in damaged]
-    if not stops:
-        return None
-    steps = tuple(dict.fromkeys(stops))[: 2 * KEPT]
-    judged = Justification("hardware" if lacking else "unknown", steps)
+    return _wrong(gate, stops, "hardware" if lacking else "unknown") if stops else None
+
+
+def _wrong(gate: Gate, stops: Sequence[Step], kind: Literal["hardware", "unknown"]) -> Gate:
+    judged = Justification(kind, tuple(dict.fromkeys(stops))[: 2 * KEPT])
     return msgspec.structs.replace(gate, effect="wrongly_admitted", silent=True, justification=judged)
