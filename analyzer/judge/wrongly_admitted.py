@@ -2,6 +2,7 @@
 
 Such a gate tells architectures apart and admits the target; the target then really takes the calls under it,
 and every build that they lead to raises on it, needs what it lacks, or loses work or order in its kernels.
+Or it keeps away an earlier member of the target's family, which runs the same code, and forgets the target.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from analyzer import archs
 from analyzer.judge.justification import KEPT, Follower
 from analyzer.model import Effect, Gate, Justification, Step
 from analyzer.python.gates import PythonGate
@@ -34,6 +36,8 @@ def admitted_wrongly(
     rejected = [arch for arch, verdict in gate.verdict.items() if verdict == "reject"]
     if gate.verdict.get(target) != "admit" or gate.effect != "none" or not rejected or gate.specialised:
         return None
+    if spared := _spared(draft, rejected, target):
+        return _wrong(gate, [spared], "unknown")
     if after := follower.traced_after(draft, target):  # whatever else it lets through
         return _wrong(gate, after, "hardware")
     builds = follower.reached_by_target(draft)
@@ -61,6 +65,18 @@ def admitted_wrongly(
         lacking = False
         stops += [Step(one.file, one.line, f"{name}: {one.effect.replace('_', ' ')}") for one in damaged]
     return _wrong(gate, stops, "hardware" if lacking else "unknown") if stops else None
+
+
+def _spared(draft: PythonGate, rejected: Sequence[str], target: str) -> Step | None:
+    """What is odd about a refusal that names earlier members of the target's family alone, and not the target.
+
+    What runs on them runs on the target (PTX ISA, ".target": family-specific architectures).
+    """
+    if not draft.refuses or any(arch == target or target not in archs.find(arch).family for arch in rejected):
+        return None
+    who = " and ".join(rejected)
+    what = f"{who} alone is kept away here; {target} runs the same code and is let through"
+    return Step(draft.gate.file, draft.gate.line, what)
 
 
 def _wrong(gate: Gate, stops: Sequence[Step], kind: Literal["hardware", "unknown"]) -> Gate:

@@ -28,7 +28,7 @@ class PythonGate:
 
     ``reads``: attribute names and strings in its condition. ``polarity``: whether the gated code is what runs
     when the condition is true. ``check``: the other side raises. ``sets``: the attributes that the gated side
-    surely gives a text, or true.
+    surely gives a text, or true. ``refuses``: what is on the other side only says no, or may.
     """
 
     gate: Gate
@@ -41,6 +41,7 @@ class PythonGate:
     polarity: bool
     check: bool = False
     sets: frozenset[tuple[str, str | bool]] = frozenset()
+    refuses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +159,14 @@ def _raising(item: Merged, then: bool, question: Question) -> bool:
 def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) -> bool:
     """Which side is the gated code: True for ``then``.
 
-    The side that does not raise; else the one that the condition names positively, unless no reference takes
-    it and they take code on the other.
+    The side that does not raise, or what comes after one that only refuses under circumstances; else the one
+    that the condition names positively, unless no reference takes it and they take code on the other.
     """
     shape = item.static.shape
     if raising[True] != raising[False]:
         return raising[True] is False
+    if shape.then.sieves and shape.other.empty:
+        return False
     positive = not _negative(item, question)
     outcomes = [item.answers[arch].outcome for arch in question.references if arch in item.answers]
     if any(_takes(outcome, positive) for outcome in outcomes):
@@ -301,6 +304,7 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
             gated,
             raising[not gated],
             frozenset(inside.sets),
+            raising[not gated] or outside.answers or outside.sieves,
         )
     ]
 

@@ -27,7 +27,7 @@ class Side:
     ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
     at once, two by the test at ``asks`` (line and column). ``rest``: it is what follows a side that leaves.
     ``regrets``: it tells the user that something is left out or replaced. ``tells``: it does nothing but that
-    or the like.
+    or the like. ``sieves``: all that it does is to try something and to refuse where that fails.
     """
 
     empty: bool = False
@@ -44,6 +44,7 @@ class Side:
     rest: bool = False
     regrets: bool = False
     tells: bool = False
+    sieves: bool = False
     branches: tuple[Side, ...] = ()
     asks: tuple[int, int] | None = None
 
@@ -240,6 +241,7 @@ def side(body: list[ast.stmt], owner: ast.stmt, following: list[ast.stmt] | None
         answers=_answers(body),
         regrets=_regretting(body),
         tells=all(_is_announcement(statement) for statement in body),
+        sieves=_sieves(body),
         branches=branches,
         asks=_test(first) if branches else None,
     )
@@ -374,6 +376,19 @@ def _answers(body: list[ast.stmt]) -> bool:
     if isinstance(value, ast.Constant):
         return value.value is None or value.value is False
     return value is None
+
+
+def _sieves(body: list[ast.stmt]) -> bool:
+    """Whether a block does nothing but try an import or a look-up, and refuse where that raises."""
+    acting = [statement for statement in body if not _is_announcement(statement)]
+    return bool(acting) and all(
+        isinstance(statement, ast.Try)
+        and not statement.orelse
+        and not statement.finalbody
+        and all(isinstance(inner, (ast.Import, ast.ImportFrom, ast.Expr)) for inner in statement.body)
+        and all(_answers(handler.body) or flow.raises(handler.body) for handler in statement.handlers)
+        for statement in acting
+    )
 
 
 def _told(owner: ast.If, following: list[ast.stmt]) -> bool:
