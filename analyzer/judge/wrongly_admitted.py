@@ -68,7 +68,7 @@ def admitted_wrongly(
 
 
 def _spared(draft: PythonGate, rejected: Sequence[str], target: str) -> Step | None:
-    """What is odd about a refusal that names earlier members of the target's family alone, and not the target.
+    """What is odd about a refusal that names earlier members of the target's family, and not the target.
 
     What runs on them runs on the target (PTX ISA, ".target": family-specific architectures).
     """

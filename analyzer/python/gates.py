@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,8 @@ class PythonGate:
 
     ``reads``: attribute names and strings in its condition. ``polarity``: whether the gated code is what runs
     when the condition is true. ``check``: the other side raises. ``sets``: the attributes that the gated side
-    surely gives a text, or true. ``refuses``: what is on the other side only says no, or may.
+    surely gives a text, or true. ``refuses``: what is on the other side only says no, or may. ``calls``:
+    the calls that the gated side consists of, if it does nothing else.
     """
 
     gate: Gate
@@ -42,6 +44,7 @@ class PythonGate:
     check: bool = False
     sets: frozenset[tuple[str, str | bool]] = frozenset()
     refuses: bool = False
+    calls: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     for place, item in decisions.kept.items():
         if place[1] is not None:
             arguments[place[1]].append(item)
-    drafts = _unserved(drafts, question)
+    drafts = _outdone(_unserved(drafts, question), question)
     for site in sorted(arguments, key=site_key):
         drafts += _argument_gate(site, arguments[site], question)
     listed = lists.gates({arch: told.lists for arch, told in found.items()}, target, references)
@@ -305,6 +308,7 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
             raising[not gated],
             frozenset(inside.sets),
             raising[not gated] or outside.answers or outside.sieves,
+            frozenset(_NUMBER.sub("#", call) for call in inside.calls),
         )
     ]
 
@@ -336,6 +340,49 @@ def _unserved(drafts: Sequence[PythonGate], question: Question) -> list[PythonGa
         )
 
     return [replace(draft, gate=served(draft.gate)) for draft in drafts]
+
+
+#: What tells the calls for one architecture from those for another.
+_NUMBER = re.compile(r"\d+[af]?")
+
+
+def _outdone(drafts: Sequence[PythonGate], question: Question) -> list[PythonGate]:
+    """The gates, with what is made for the target alone and does less than beside it for its own family.
+
+    What an earlier member of the family gets, the target could have: it runs the same code (PTX ISA,
+    ".target": family-specific architectures).
+    """
+    target = question.target
+    beside: dict[str, list[PythonGate]] = defaultdict(list)
+    for draft in drafts:
+        if draft.calls and draft.gate.verdict.get(target) == "reject":
+            beside[draft.function].append(draft)
+
+    def outdone(draft: PythonGate) -> Gate:
+        gate = draft.gate
+        if not draft.calls or _passing(gate) != [target]:
+            return gate
+        for other in beside[draft.function]:
+            kin = [arch for arch in _passing(other.gate) if target in archs.find(arch).family]
+            if kin and draft.calls < other.calls:
+                more = len(other.calls - draft.calls)
+                what = f"{' and '.join(kin)}, whose code {target} runs, gets {more} more of these here"
+                step = Step(other.gate.file, other.gate.line, what)
+                return msgspec.structs.replace(
+                    gate,
+                    effect="degraded",
+                    silent=True,
+                    specialised=True,
+                    falls_back_to=gate.admits,
+                    because=(*gate.because, step),
+                )
+        return gate
+
+    return [replace(draft, gate=outdone(draft)) for draft in drafts]
+
+
+def _passing(gate: Gate) -> list[str]:
+    return [arch for arch, value in gate.verdict.items() if value == "admit"]
 
 
 def _only_told(inside: Side, outside: Side) -> bool:

@@ -27,7 +27,8 @@ class Side:
     ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
     at once, two by the test at ``asks`` (line and column). ``rest``: it is what follows a side that leaves.
     ``regrets``: it tells the user that something is left out or replaced. ``tells``: it does nothing but that
-    or the like. ``sieves``: all that it does is to try something and to refuse where that fails.
+    or the like. ``sieves``: all that it does is to try something and to refuse where that fails. ``calls``:
+    where it does nothing but make calls for their effect, these.
     """
 
     empty: bool = False
@@ -45,6 +46,7 @@ class Side:
     regrets: bool = False
     tells: bool = False
     sieves: bool = False
+    calls: tuple[str, ...] = ()
     branches: tuple[Side, ...] = ()
     asks: tuple[int, int] | None = None
 
@@ -242,6 +244,7 @@ def side(body: list[ast.stmt], owner: ast.stmt, following: list[ast.stmt] | None
         regrets=_regretting(body),
         tells=all(_is_announcement(statement) for statement in body),
         sieves=_sieves(body),
+        calls=_calls(body),
         branches=branches,
         asks=_test(first) if branches else None,
     )
@@ -389,6 +392,14 @@ def _sieves(body: list[ast.stmt]) -> bool:
         and all(_answers(handler.body) or flow.raises(handler.body) for handler in statement.handlers)
         for statement in acting
     )
+
+
+def _calls(body: list[ast.stmt]) -> tuple[str, ...]:
+    """The calls of a block that makes nothing but calls for their effect; nothing for others."""
+    acting = [statement for statement in body if not _is_announcement(statement)]
+    if not all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in acting):
+        return ()
+    return tuple(ast.unparse(statement) for statement in acting)
 
 
 def _told(owner: ast.If, following: list[ast.stmt]) -> bool:

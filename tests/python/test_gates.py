@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from analyzer.model import Gate
+from analyzer.python import gates
 from tests.python.surveys import gates_of, surveyed
 
 HEAD = """
@@ -345,3 +346,42 @@ def test_a_record_of_an_answer_is_held_against_a_tuple() -> None:
         (23, "none", "admit"),
         (28, "raises", "reject"),
     ]
+
+
+MODULES = """
+import torch
+
+def make(name):
+    return name
+
+def modules():
+    number = torch.cuda.get_device_capability()
+    found = []
+    if number == (10, 0):
+        found.append(make("gemm_100"))
+        found.append(make("attention_100"))
+        found.append(make("cluster_100"))
+    if number == (12, 0):
+        found.append(make("gemm_120"))
+        found.append(make("attention_120"))
+    if number == (12, 1):
+        found.append(make("{own}"))
+    return found
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "effect"),
+    [
+        ("gemm_121", "degraded"),
+        ("sparse_121", "none"),
+        ('gemm_121"))\n        found.append(make("attention_121', "none"),
+    ],
+)
+def test_a_branch_of_its_own_that_does_less_than_that_of_its_family(own: str, effect: str) -> None:
+    texts = {"p/__init__.py": MODULES.replace("{own}", own).encode()}
+    found = gates.gates(surveyed(texts, texts.__getitem__), "sm_121", ("sm_90", "sm_100"))
+    (gate,) = [draft.gate for draft in found.gates if draft.gate.code == "number == (12, 1)"]
+    assert gate.effect == effect
+    told = [step.what for step in gate.because if step.what.startswith("sm_120, whose code sm_121 runs")]
+    assert bool(told) is (effect == "degraded")
