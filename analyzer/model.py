@@ -143,7 +143,10 @@ class Predicate(Value, frozen=True):
 
 
 class Build(Value, frozen=True):
-    """One just-in-time (or ahead-of-time) build and its outcome on each architecture."""
+    """One just-in-time (or ahead-of-time) build and its outcome on each architecture.
+
+    ``given``: where it is one of many that are made to measure, the arguments with which this one was made.
+    """
 
     name: str
     function: str
@@ -154,6 +157,7 @@ class Build(Value, frozen=True):
     sources: tuple[str, ...] = ()
     spelling: dict[str, tuple[str, ...]] = {}
     flags: dict[str, tuple[str, ...]] = {}
+    given: str = ""
 
 
 class Node(Value, frozen=True):

@@ -11,6 +11,7 @@ from analyzer import archs
 from analyzer.archs import Spelling
 from analyzer.cuda.made import MadeSource
 from analyzer.jit.commands import Command, parse
+from analyzer.jit.instances import instances
 from analyzer.jit.made import made_sources
 from analyzer.model import Build, Outcome, Unresolved
 from analyzer.python import contracts
@@ -36,6 +37,8 @@ class BuildSeen:
     """Source file and what its command line says."""
     made: tuple[tuple[str, Content], ...] = ()
     """Sources that it makes of files of the tree, with what it puts beside them, by path."""
+    given: str = ""
+    """Where it is one of many that are made to measure: with what it was made."""
 
 
 def collect(survey: Survey) -> dict[str, BuildSeen]:
@@ -52,8 +55,28 @@ def collect(survey: Survey) -> dict[str, BuildSeen]:
         options = walked.value.data.options if isinstance(walked.value.data, Choice) else (walked.value,)
         builds = [option for option in options if _contract(option) is not None]
         if builds:
-            found[dotted] = _described(survey, dotted, walked.site, builds)
-    return found
+            found[dotted] = _described(survey, dotted, walked.site, builds, survey.machine.written)
+    return {
+        dotted: seen if _known(seen) else _to_measure(survey, seen) or seen for dotted, seen in found.items()
+    }
+
+
+def _known(seen: BuildSeen) -> bool:
+    """Whether it is known of some source which it is; or of none, since it is not made."""
+    return seen.outcome != "ok" or any(HOLE not in path for path in seen.sources)
+
+
+def _to_measure(survey: Survey, seen: BuildSeen) -> BuildSeen | None:
+    """The first instance of a build whose sources hang on what it is made with."""
+    m = survey.machine
+    module = max((name for name in m.defined if seen.function.startswith(f"{name}.")), key=len, default="")
+    function = m.defined.get(module, {}).get(seen.function[len(module) + 1 :])
+    for one in instances(m, function) if function is not None else ():
+        if _contract(one.value) is not None:
+            made = _described(survey, seen.function, seen.site, [one.value], one.written)
+            if _known(made):
+                return replace(made, name=seen.name, given=one.given)
+    return None
 
 
 def _contract(value: Value) -> contracts.BuildClass | None:
@@ -63,7 +86,13 @@ def _contract(value: Value) -> contracts.BuildClass | None:
     return None
 
 
-def _described(survey: Survey, dotted: str, site: Site, builds: Sequence[Value]) -> BuildSeen:
+def _described(
+    survey: Survey,
+    dotted: str,
+    site: Site,
+    builds: Sequence[Value],
+    written: Mapping[str, Content | str | None],
+) -> BuildSeen:
     sources: dict[str, None] = {}
     commands: dict[str, Command] = {}
     name = ""
@@ -85,14 +114,16 @@ def _described(survey: Survey, dotted: str, site: Site, builds: Sequence[Value])
         name or dotted.rpartition(".")[2],
         tuple(sources),
         tuple(sorted(commands.items())),
-        tuple(_made(survey, sources)),
+        tuple(_made(written, sources)),
     )
 
 
-def _made(survey: Survey, sources: Iterable[str]) -> Iterator[tuple[str, Content]]:
+def _made(
+    written: Mapping[str, Content | str | None], sources: Iterable[str]
+) -> Iterator[tuple[str, Content]]:
     """What is written where sources lie that are not in the tree."""
     folders = {path.rpartition("/")[0] for path in sources if path.startswith("/")}
-    for path, content in sorted(survey.machine.written.items()):
+    for path, content in sorted(written.items()):
         if isinstance(content, Content) and path.rpartition("/")[0] in folders:
             yield path, content
 
@@ -257,6 +288,7 @@ def plan(
                 arch: tuple(f"-D{n}={v}" if v != "1" else f"-D{n}" for n, v in command.defines)
                 for arch, command in commands.items()
             },
+            given=first.given,
         )
         units = tuple(path for path in sources if path in known or path in compiled)
         plans.append(BuildPlan(build, commands, spelling, units, made))

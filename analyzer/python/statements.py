@@ -115,6 +115,11 @@ def _augmented(m: Machine, node: ast.AugAssign, frame: Frame) -> None:
         extend(m, old.data, elements)
         stores.assign(m, target, Value(old.data, combine(old.source, new.source, *m.control)), frame)
         return
+    if isinstance(node.op, ast.BitOr) and isinstance(old.data, (Dict, Set)):
+        site = frame.site(node)
+        m.call(m.attribute(old, "update", site), [new], {}, site)
+        stores.assign(m, target, old, frame)
+        return
     for option in options:
         if isinstance(option.data, (List, Dict, Set)):  # changed in place
             loosen(m.heap, option.data)
