@@ -129,9 +129,10 @@ def _made(
 
 
 def _paths(value: Value | None) -> list[str]:
+    """The paths that a list holds; a hole for what is not known of it."""
     if value is None or not isinstance(value.data, List):
-        return []
-    found = []
+        return [HOLE]
+    found = [HOLE] if value.data.open else []
     for item in value.data.items:
         text = str(item.data) if isinstance(item.data, (str, PurePosixPath)) else HOLE
         found.append(text.removeprefix(ROOT))

@@ -127,6 +127,15 @@ FORMS = {
             d = {9: 1}
             d.update({major: 5}, extra=minor)
             return d
+        def ask_update_in_place():
+            d = {9: 1}
+            kept = d
+            d |= {major: 5}
+            return kept, d[9]
+        def ask_set_update_in_place():
+            s = {9}
+            s |= {major, minor}
+            return sorted(s)
         def ask_delete():
             d = {9: 1, 10: 2}
             if major in d: del d[major]
