@@ -19,6 +19,7 @@ from analyzer.archs import Spelling
 from analyzer.binary import gates as binary
 from analyzer.binary.library import mentions
 from analyzer.cuda import limits, uncompiled, units
+from analyzer.cuda.stages import Staged
 from analyzer.graph.entries import declared_options, public_names
 from analyzer.graph.flow import flow
 from analyzer.graph.link import link
@@ -371,7 +372,7 @@ def _index(
 
 def _requests(
     tree: Tree, cuda: units.CudaResult, store: Cache | None, jobs: int, progress: Progress
-) -> dict[str, tuple[limits.Demand, ...]]:
+) -> dict[str, tuple[limits.Demand | Staged, ...]]:
     """Requests of shared memory in the files that builds read; in all, where no build is known."""
     read = {path for files in cuda.files.values() for path in files}
     files = [file for file in tree.of("cuda") if not read or file.path in read]
@@ -379,7 +380,7 @@ def _requests(
         tree,
         files,
         limits.facts,
-        name="shared memory requests and budgets",
+        name="shared memory requests, budgets and stages",
         jobs=jobs,
         cache=store,
         progress=lambda done, total: progress("Resources", done, total),

@@ -52,7 +52,8 @@ def unfollowed(gate: Gate, target: str) -> Gate:
         return judged(gate)
     what = f"no code of this library runs on {target}, and its source is not in the tree"
     if gate.layer == "resource":
-        what = "whether less would do is not known"
+        less = "whether less would do is not known"
+        what = less if gate.effect == "over_resource" else "what more of it would bring is not known"
     elif gate.layer == "env":
         what = "what is compiled for the list was not followed"
     steps = (*(gate.because[-1:] if gate.layer == "resource" else ()), Step(gate.file, gate.line, what))
