@@ -67,16 +67,32 @@ def _known(seen: BuildSeen) -> bool:
 
 
 def _to_measure(survey: Survey, seen: BuildSeen) -> BuildSeen | None:
-    """The first instance of a build whose sources hang on what it is made with."""
+    """An instance of a build whose sources hang on what it is made with.
+
+    The first that is compiled for the host at hand; else the first.
+    """
+    pinned: BuildSeen | None = None
     m = survey.machine
     module = max((name for name in m.defined if seen.function.startswith(f"{name}.")), key=len, default="")
     function = m.defined.get(module, {}).get(seen.function[len(module) + 1 :])
     for one in instances(m, function) if function is not None else ():
         if _contract(one.value) is not None:
             made = _described(survey, seen.function, seen.site, [one.value], one.written)
-            if _known(made):
-                return replace(made, name=seen.name, given=one.given)
-    return None
+            if not _known(made):
+                continue
+            made = replace(made, name=seen.name, given=one.given)
+            if not _pinned(one.value):
+                return made
+            pinned = pinned or made
+    return pinned
+
+
+def _pinned(build: Value) -> bool:
+    """Whether a build's own flags name architectures."""
+    contract = _contract(build)
+    flags = build.data.attributes.get(contract.flags) if contract is not None else None
+    texts = [item.data for item in flags.data.items] if flags and isinstance(flags.data, List) else []
+    return any(isinstance(text, str) and ("gencode" in text or "arch=" in text) for text in texts)
 
 
 def _contract(value: Value) -> contracts.BuildClass | None:

@@ -34,11 +34,22 @@ class Instance:
 def instances(m: Machine, function: Function) -> Iterator[Instance]:
     """What a function makes for each choice that it offers, the first first; where it raises, nothing."""
     inner = trials.original(m, function)
-    for choice in trials.choices(m, function) or ("",):
+    choices = dict.fromkeys([*trials.choices(m, function), *_choices(m, inner)])
+    for choice in choices or ("",):
         given = _arguments(m, inner, choice)
         made = _run(m, function, inner, given)
         if made is not None:
             yield made
+
+
+def _choices(m: Machine, function: Function) -> tuple[str, ...]:
+    """What other functions of the module let their callers choose from by the same parameter."""
+    chooser = trials.chooser(function)
+    if chooser is None:
+        return ()
+    others = list(m.defined[function.module].values())
+    alike = (one for one in others if (own := trials.chooser(one)) is not None and own.arg == chooser.arg)
+    return tuple(dict.fromkeys(choice for one in alike for choice in trials.choices(m, one)))
 
 
 def _run(m: Machine, function: Function, inner: Function, given: dict[str, Value]) -> Instance | None:

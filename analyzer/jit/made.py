@@ -166,11 +166,19 @@ def _placed(text: str, count: int) -> str:
 
 
 def _joined(pieces: Sequence[str]) -> str:
-    """Several lines as one.
+    """Several lines as one; those that go on behind a backslash are one already.
 
     Raises:
         NotRenderedError: one of them must stand alone.
     """
+    whole = [""]
+    for piece in pieces:
+        before = whole[-1].rstrip()
+        if before.endswith("\\"):
+            whole[-1] = f"{before[:-1]} {piece}"
+        else:
+            whole.append(piece)
+    pieces = whole[1:]
     if len(pieces) == 1:
         return pieces[0]
     kept = []

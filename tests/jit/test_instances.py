@@ -51,6 +51,21 @@ def make(
     return gen_jit_spec(uri, [path, folder / "ops.cu"], flags)
 
 
+def sink(backend: str, dtype: torch.dtype):
+    from flashinfer.tables import declared
+
+    flags = ["-gencode=arch=compute_90a,code=sm_90a"] if backend == "pinned" else []
+    uri = f"sink_{names[dtype]}"
+    (OUT / uri / "sink.cu").write_text((SOURCES / "sink.cu").read_text())
+    return gen_jit_spec(declared[backend] + uri, [OUT / uri / "sink.cu"], flags)
+
+
+def like_sink(backend: str):
+    if backend == "none":
+        return 0
+    return 1 if backend == "pinned" else 2 if backend == "plain" else 3
+
+
 def refuse(dtype: torch.dtype):
     if dtype == torch.bfloat16:
         raise ValueError("no")
@@ -87,6 +102,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         "flashinfer/jit/__init__.py": "",
         "flashinfer/jit/core.py": CORE,
         "flashinfer/ops.py": OPS,
+        "flashinfer/tables.py": "declared = {'pinned': 'a', 'plain': 'b'}\n",
+        "flashinfer/data/sink.cu": UNIT,
         "flashinfer/data/inst.jinja": INST,
         "flashinfer/data/ops.cu": UNIT,
     }
@@ -106,6 +123,12 @@ def test_the_first_choice_that_can_be_made_is_taken(report: Report) -> None:
         "backend='plain', dtype=torch.bfloat16, idtype=torch.float16, head_dim=128, mode=0, fast=False, "
         "extra=[], suffix='x'"
     )
+
+
+def test_choices_are_those_of_the_module_and_what_is_compiled_for_the_host_goes_first(report: Report) -> None:
+    (build,) = [build for build in report.builds if build.function.endswith(".sink")]
+    assert build.sources == ("flashinfer/data/sink.cu",)
+    assert build.given == "backend='plain', dtype=torch.bfloat16"
 
 
 def test_gates_of_its_sources_are_told(report: Report) -> None:

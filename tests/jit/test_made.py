@@ -42,6 +42,14 @@ def test_every_line_stays_where_the_template_has_it() -> None:
     assert lines[16:] == ["#if __CUDA_ARCH__ >= 900", "int last;", "#endif"]
 
 
+def test_a_value_of_several_lines_in_a_macro_is_one_line_of_it() -> None:
+    template = "#define SET {{ setter }}\n#define TAIL(x) { \\\n  {{ call }}; \\\n}\nint last;"
+    values = {"setter": "a = 1; \\\n b = 2;\\\nc = 3;", "call": "f(x)"}
+    lines = rendered(template, values).split("\n")
+    assert lines[0].split() == ["#define", "SET", "a", "=", "1;", "b", "=", "2;", "c", "=", "3;"]
+    assert lines[1:] == ["#define TAIL(x) { \\", "  f(x); \\", "}", "int last;"]
+
+
 @pytest.mark.parametrize("wide", ["true", "false"])
 @pytest.mark.parametrize("stages", [[], [1], [2, 3, 4]])
 def test_the_text_is_that_of_jinja(wide: str, stages: list[int]) -> None:
