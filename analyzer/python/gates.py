@@ -92,7 +92,9 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     drafts = _outdone(_unserved(drafts, question), question)
     for site in sorted(arguments, key=site_key):
         drafts += _argument_gate(site, arguments[site], question)
-    listed = lists.gates({arch: told.lists for arch, told in found.items()}, target, references)
+    # A list that is held against the device is told by what holds it.
+    waiting = {arch: [one for one in told.lists if one.site not in arguments] for arch, told in found.items()}
+    listed = lists.gates(waiting, target, references)
     asked = [*demands.gates(found, target, references), *demands.launched(found, target, references)]
     refused = refusals.gates(found, target, references, [draft.gate for draft in drafts])
     pinned = pins.gates(found, target, references)

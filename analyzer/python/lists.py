@@ -11,7 +11,7 @@ from analyzer import archs, data
 from analyzer.archs import Spelling
 from analyzer.model import Effect, Gate, Step, Verdict
 from analyzer.python import contracts
-from analyzer.python.values import List, Set, Site, Value
+from analyzer.python.values import List, Set, Site, Value, plain
 
 _NAME = re.compile(r"(sm_?|compute_)?(\d{2,3}|\d{1,2}\.\d)[af]?")
 _ITEM = re.compile(r"(\d+\.\d[af]?|\d{2,3}[af]?)(\+PTX|-real|-virtual)?\Z")
@@ -32,6 +32,34 @@ class ArchList:
 def variables() -> frozenset[str]:
     """The names of variables that list the architectures of a build."""
     return frozenset(data.table("contracts")["arch_lists"]["variables"])
+
+
+@cache
+def _ends() -> tuple[str, ...]:
+    return tuple(data.table("contracts")["arch_constants"]["ends"])
+
+
+def constants(words: Iterable[str]) -> set[str]:
+    """Those among some names that a constant may have which lists architectures."""
+    return {word for word in words if word.endswith(_ends())}
+
+
+def listed(name: str, container: tuple[Value, ...] | List | Set) -> str | None:
+    """What a constant of that name lists, as :func:`parse` reads it; nothing if it is no such list."""
+    if not name.endswith(_ends()) or not names_architectures(container):
+        return None
+    items = container if isinstance(container, tuple) else plain(Value(container))
+    texts = [item.data if isinstance(item, Value) else item for item in items]
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    return ";".join(_item(text) for text in sorted(texts))
+
+
+def _item(text: str) -> str:
+    """A name of an architecture as an item of a list: ``sm_90`` is machine code, and no PTX."""
+    match = _NAME.fullmatch(text)
+    number = text[len(match[1] or "") :] if match is not None else text
+    return f"{number}-real" if text.startswith("sm") and number.isdigit() else number
 
 
 def names_architectures(data: tuple[Value, ...] | List | Set) -> bool:

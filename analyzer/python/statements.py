@@ -69,14 +69,14 @@ def _assign(m: Machine, node: ast.Assign, frame: Frame) -> None:
     value = m.place(value, frame.site(node), _targets(node))
     if isinstance(value.data, Partial) and value.data.bound is None:
         value.data.bound = frame.site(node)
-    value = _written(value, node, frame)
+    value = _written(m, value, node, frame)
     if value.tainted and not frame.is_module and not frame.in_class:
         m.recorder.bound(m, frame, node, value)
     for target in node.targets:
         stores.assign(m, target, value, frame)
 
 
-def _written(value: Value, node: ast.Assign | ast.AnnAssign, frame: Frame) -> Value:
+def _written(m: Machine, value: Value, node: ast.Assign | ast.AnnAssign, frame: Frame) -> Value:
     """A container of constants that gets a name is known by where it stands: it may list architectures.
 
     Elsewhere than in a class, where it only can be meant for others, if what it holds looks like them.
@@ -87,8 +87,18 @@ def _written(value: Value, node: ast.Assign | ast.AnnAssign, frame: Frame) -> Va
     if not frame.in_class and not lists.names_architectures(data):
         return value
     site = frame.site(node)
+    if frame.in_class or frame.is_module:
+        for name in _names(node):
+            text = lists.listed(name, data)
+            if text is not None:
+                m.recorder.listed(m, frame, name, text, site)
     what = "" if frame.in_class else NAMED
     return Value(data, Provenance(Origin.ARGUMENT, (), site, what, key=site, written=frame.written(node)))
+
+
+def _names(node: ast.Assign | ast.AnnAssign) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 @lru_cache(maxsize=4096)
@@ -98,7 +108,7 @@ def _targets(node: ast.Assign) -> str:
 
 def _annotated(m: Machine, node: ast.AnnAssign, frame: Frame) -> None:
     if node.value is not None:
-        value = _written(m.evaluate(node.value, frame), node, frame)
+        value = _written(m, m.evaluate(node.value, frame), node, frame)
         stores.assign(m, node.target, m.place(value, frame.site(node), ""), frame)
 
 

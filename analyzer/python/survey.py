@@ -118,7 +118,7 @@ class Interest:
 
     def _words(self, present: frozenset[str]) -> set[str]:
         listing = (lists.variables() | contracts.pin_words()) & present
-        return self.natives.words(present) | tiles.words(present) | listing
+        return self.natives.words(present) | tiles.words(present) | listing | lists.constants(present)
 
     def fresh(self) -> Interest:
         """The names from which every survey sets out; what depends on the tree alone is shared."""

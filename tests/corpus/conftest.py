@@ -13,14 +13,25 @@ import pytest
 from analyzer import model
 
 
-def scan_demo(demo: Path, output: Path, *arguments: str) -> None:
-    """Scan the demo packages into a JSON report."""
-    command = [sys.executable, "-m", "analyzer", "scan", str(demo), "--quiet", "--no-cache", *arguments]
-    subprocess.run([*command, "--format", "json", "--output", str(output)], check=True, timeout=1500)
+def scan_demo(demo: Path, output: Path, *arguments: str, cache: Path | None = None) -> None:
+    """Scan the demo packages into a JSON report; what a scan keeps goes into ``cache``, if that is given."""
+    command = [sys.executable, "-m", "analyzer", "scan", str(demo), "--quiet", *arguments]
+    command += ["--format", "json", "--output", str(output), *([] if cache else ["--no-cache"])]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)} if cache else None
+    subprocess.run(command, check=True, timeout=1500, env=environment)
 
 
 @pytest.fixture(scope="session")
-def report_file(demo: Path, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+def demo_cache(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The cache folder of the scan of the demo packages: another scan of the same finds there what it did."""
+    base = tmp_path_factory.getbasetemp()
+    return (base if worker_id == "master" else base.parent) / "demo-cache"
+
+
+@pytest.fixture(scope="session")
+def report_file(
+    demo: Path, demo_cache: Path, tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Path:
     """The JSON report of the demo packages; test workers share one scan.
 
     While working on the tests, ``SMGATE_REPORT`` names a report that was made beforehand.
@@ -34,7 +45,7 @@ def report_file(demo: Path, tmp_path_factory: pytest.TempPathFactory, worker_id:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not output.exists():
             part = folder / "demo-report.part"
-            scan_demo(demo, part)
+            scan_demo(demo, part, cache=demo_cache)
             part.rename(output)
     return output
 

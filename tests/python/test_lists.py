@@ -89,3 +89,38 @@ def test_the_environment_of_a_child(found: dict[str, Gate]) -> None:
 
 def test_what_serves_its_own_device_or_is_not_known_is_no_gate(found: dict[str, Gate]) -> None:
     assert set(found) == {"fixed", "child"}
+
+
+CONSTANTS = """
+import torch
+
+class Kept:
+    KERNEL_ARCHS: tuple[str, ...] = ("sm_100a", "sm_103a")
+    ALL_ARCHS = ("sm_90", "sm_100", "sm_120")
+    PTX_ARCHS = ["compute_80"]
+    FOLDERS_ARCHS = ("x86_64", "aarch64")
+
+SUPPORTED_ARCHS = ["90", "100"]
+
+def folders():
+    return [f"kernels/{arch}/" for arch in Kept.KERNEL_ARCHS]
+
+def supported():
+    if f"{torch.cuda.get_device_capability()[0]}0" not in SUPPORTED_ARCHS:
+        raise ValueError("no kernel")
+
+def local():
+    OWN_ARCHS = ("sm_90a",)
+    return OWN_ARCHS
+"""
+
+
+def test_constants_that_list_architectures() -> None:
+    gates = gates_of({"pkg/__init__.py": "", "pkg/kept.py": CONSTANTS})
+    told = {gate.code: (gate.line, gate.effect) for gate in gates if gate.layer == "env"}
+    assert told == {
+        "KERNEL_ARCHS=100a;103a": (5, "no_image"),
+        "ALL_ARCHS=100-real;120-real;90-real": (6, "none"),
+        "PTX_ARCHS=80": (7, "none"),
+    }
+    assert [gate.line for gate in gates if "SUPPORTED_ARCHS" in gate.code and gate.layer != "env"] == [10, 16]
