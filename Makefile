@@ -63,7 +63,7 @@ layers: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-test $(DEMO) $(TOOLKIT)
 	$(PY) -m bench.preprocess $(DEMO)
-	$(PY) bench/scan.py $(DEMO)
+	$(PY) -m bench.scan --semgrep .cache/semgrep $(or $(BENCH),$(DEMO))
 
 clean:
 	rm -rf out build dist $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
