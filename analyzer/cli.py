@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -10,23 +11,45 @@ from typing import NoReturn
 import click
 
 from analyzer import __version__, faults
-from analyzer.commands.cache import cache
-from analyzer.commands.check import check
-from analyzer.commands.diff import diff
-from analyzer.commands.evaluate import evaluate
-from analyzer.commands.explain import explain_gate
-from analyzer.commands.history import history
-from analyzer.commands.matrix import show_matrix
-from analyzer.commands.scan import scan
-from analyzer.commands.schema import schema
-from analyzer.commands.settings import config, install
-from analyzer.commands.unlock import unlock, whatif
+from analyzer.commands.settings import install
 from analyzer.tree.errors import TreeError
 
 _INTERRUPTED = 130
 
+#: The verbs: each in a module of :mod:`analyzer.commands`, by the name that it has there.
+_VERBS = {
+    "cache": ("cache", "cache"),
+    "check": ("check", "check"),
+    "config": ("settings", "config"),
+    "diff": ("diff", "diff"),
+    "evaluate": ("evaluate", "evaluate"),
+    "explain": ("explain", "explain_gate"),
+    "history": ("history", "history"),
+    "matrix": ("matrix", "show_matrix"),
+    "scan": ("scan", "scan"),
+    "schema": ("schema", "schema"),
+    "unlock": ("unlock", "unlock"),
+    "whatif": ("unlock", "whatif"),
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class Verbs(click.Group):
+    """The verbs; only the one that is asked for is loaded."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all."""
+        return sorted(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One of them; nothing if there is none of that name."""
+        if cmd_name not in _VERBS:
+            return None
+        module, name = _VERBS[cmd_name]
+        found: click.Command = getattr(importlib.import_module(f"analyzer.commands.{module}"), name)
+        return found
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="smgate")
 @click.option(
     "--config",
@@ -53,23 +76,6 @@ def smgate(ctx: click.Context, settings: Path | None) -> None:
     2 wrong use or unreadable input, 130 interrupted.
     """
     install(ctx, settings)
-
-
-for _verb in (
-    scan,
-    check,
-    diff,
-    history,
-    explain_gate,
-    show_matrix,
-    evaluate,
-    whatif,
-    unlock,
-    config,
-    schema,
-    cache,
-):
-    smgate.add_command(_verb)
 
 
 def main() -> NoReturn:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 
@@ -173,7 +174,7 @@ def test_examples_name_inputs_and_verbs_that_exist(file: str) -> None:
         if "smgate" in step.get("uses", ""):
             assert set(step["with"]) <= set(action()["inputs"])
         for verb in re.findall(r"^\s*smgate ([a-z]+)", step.get("run", ""), re.MULTILINE):
-            assert verb in cli.smgate.commands
+            assert verb in cli.smgate.list_commands(click.Context(cli.smgate))
 
 
 def test_the_weekly_example_opens_an_issue_when_something_changed(tmp_path: Path) -> None:

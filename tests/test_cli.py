@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from analyzer import archs, cli, faults, model
-from analyzer import scan as pipeline
+from analyzer import archs, cli, faults, model, pipeline, scan
 from analyzer.tree import environment
 from analyzer.tree.errors import TreeError
 from tests.report.sample import REPORT
@@ -45,7 +44,7 @@ class Scans:
 @pytest.fixture
 def scans(monkeypatch: pytest.MonkeyPatch) -> Scans:
     stand_in = Scans()
-    monkeypatch.setattr(pipeline, "scan", stand_in.scan)
+    monkeypatch.setattr(scan, "scan", stand_in.scan)
     monkeypatch.setattr(pipeline, "evaluate", stand_in.evaluate)
     return stand_in
 

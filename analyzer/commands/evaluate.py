@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from analyzer import scan as pipeline
+from analyzer import pipeline
 from analyzer.commands.options import common_options, root_option, scan_options
 from analyzer.commands.output import check_destination, write
 from analyzer.report import evaluation

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+import stat
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -84,7 +85,8 @@ def read(root: Path, path: str) -> bytes:
         UnreadableFileError: the system does not let it be read.
     """
     try:
-        return (root / path).read_bytes()
+        with open(os.path.join(root, path), "rb") as stream:
+            return stream.read()
     except OSError as error:
         raise UnreadableFileError(path, error.strerror or str(error)) from error
 
@@ -147,7 +149,7 @@ def _files(
 
 def _size(root: Path, path: str, skipped: list[Skipped]) -> int | None:
     try:
-        return (root / path).stat().st_size
+        return os.stat(os.path.join(root, path)).st_size
     except OSError as error:
         skipped.append(Skipped(path, error.strerror or str(error)))
         return None
@@ -194,21 +196,32 @@ def _visit(
     if _undecodable(path):
         skipped.append(Skipped(path.encode(errors="replace").decode(), "name is not valid UTF-8"))
         return
-    above = folder.above | {folder.real}
-    if os.path.islink(real):
+    mode = _mode(real, os.lstat)
+    linked = stat.S_ISLNK(mode)
+    if linked:
         real = os.path.realpath(real)
         if not real.startswith(f"{root}{os.sep}"):
             skipped.append(Skipped(path, "link that leads out of the tree"))
             return
-    if os.path.isdir(real):
+        mode = _mode(real, os.stat)
+    if stat.S_ISDIR(mode):
+        above = folder.above | {folder.real}
         if real in above:
             skipped.append(Skipped(path, "link that leads back to a folder above it"))
         elif name != "__pycache__":
             waiting.append(_Folder(path, real, above))
-    elif os.path.isfile(real):
+    elif stat.S_ISREG(mode):
         yield path, name
-    elif os.path.islink(f"{folder.real}{os.sep}{name}"):
+    elif linked:
         skipped.append(Skipped(path, "link to nothing"))
+
+
+def _mode(path: str, ask: Callable[[str], os.stat_result]) -> int:
+    """What kind of entry a path is; of one that cannot be asked, none."""
+    try:
+        return ask(path).st_mode
+    except (OSError, ValueError):
+        return 0
 
 
 def _undecodable(path: str) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from analyzer import scan
+from analyzer import pipeline
 from analyzer.jit.extract import extract
 from analyzer.model import Gate, Predicate
 from analyzer.python import fleet, gates, tuning
@@ -157,7 +157,7 @@ def _scan(releases: Sequence[Release], targets: Sequence[str], cuda: tuple[int, 
             told_here = gates.gates(found, target, references(target))
             tuned = tuning.gates(index, texts, opened.others, target, references(target), names)
             every = [*(draft.gate for draft in told_here.gates), *tuned]
-            predicates = scan.predicates(found, extracts, every)  # type: ignore[arg-type]
+            predicates = pipeline.predicates(found, extracts, every)  # type: ignore[arg-type]
             decided = sum(gate.verdict.get(target) != "unknown" for gate in every)
             result[target] = Told(tuple(every), predicates, len(told_here.unresolved), decided)
         return result
