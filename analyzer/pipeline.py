@@ -105,7 +105,8 @@ def analyse(
     natives = _natives(tree, compiled, spellings)
     public = public_names(index, spellings)
     declared = declared_options(index, spellings)
-    taking = partial(extract, public=public, declared=declared, words=spellings)
+    followed = frozenset([options.target, *options.references])
+    taking = partial(extract, public=public, declared=declared, words=spellings, followed=followed)
     task = fleet.Task(index, spellings, options.release, options.environment, taking, natives)
     told = stages.keep(
         _PYTHON,

@@ -30,13 +30,16 @@ def extract(
     public: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     declared: Sequence[Option] = (),
     words: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    followed: frozenset[str] | None = None,
 ) -> Extract:
     """Take what later stages need of a survey.
 
     ``public``: the public names by definition, ``declared``: server options, ``words``: file to the
-    identifiers in it.
+    identifiers in it. ``followed``: the architectures for which it is looked at what asks for choices that
+    are kept as members of enumerations; all without.
     """
     apis = trials.trials(survey, public)
-    chosen = option_trials(survey, declared, words)
+    asked = followed is None or survey.machine.host.arch.name in followed
+    chosen = option_trials(survey, declared, words, asked)
     parsed, damaged = applied.parsed(survey)
     return Extract(builds.collect(survey), applied.applied(survey), parsed, damaged, apis, chosen)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer import faults
-from analyzer.python import calls
+from analyzer.python import calls, kept
 from analyzer.python.machine import STEPS, Budget, Frame, Machine
 from analyzer.python.observe import Decision, Observer
 from analyzer.python.survey import Survey
@@ -16,6 +16,7 @@ from analyzer.python.trials import (
     Asked,
     Stop,
     Trial,
+    asked,
     behind,
     decided,
     exported,
@@ -26,6 +27,7 @@ from analyzer.python.trials import (
 from analyzer.python.values import (
     Class,
     Dict,
+    Free,
     Function,
     Instance,
     List,
@@ -64,11 +66,12 @@ class Option:
 
 
 def option_trials(
-    survey: Survey, options: Sequence[Option], words: Mapping[str, frozenset[str]]
+    survey: Survey, options: Sequence[Option], words: Mapping[str, frozenset[str]], members: bool = True
 ) -> tuple[Trial, ...]:
     """Run what reads each option, once for each of its choices; without those that no decision reads.
 
-    ``words``: file to the identifiers in it.
+    ``words``: file to the identifiers in it. ``members``: what asks for a choice that is kept as a member of
+    an enumeration is run, too.
     """
     if not options:
         return ()
@@ -84,14 +87,16 @@ def option_trials(
             reading = readers.get(option.attribute, [])
             offered = _choices(m, option, read)
             tables = _tables(m, offered, words)
+            alone = members and not option.common and not tables
+            kept_as = _members(m, option, offered, words) if alone else {}
             if option.common:  # whose attribute it is must be plain
                 reading = [
                     function
                     for function in reading
                     if function.owner is not None and option.attribute in function.owner.fields
                 ]
-            if reading or tables:
-                found += _try(survey, option, offered, reading, tables, stood)
+            if reading or tables or kept_as:
+                found += _try(survey, option, offered, reading, tables, stood, kept_as)
     finally:
         m.assumed = {}
         m.recorder, m.results, m.passed, m.failed, m.limit, m.symbolic = saved
@@ -238,10 +243,12 @@ def _try(
     readers: Sequence[Function],
     tables: Sequence[Table],
     stood: dict[Makers, Trial],
+    members: Mapping[Choice, Trial],
 ) -> Iterator[Trial]:
     """One trial for each choice; choices that a function does not mention are all the same to it.
 
-    ``stood``: the runs of what choices of other options stand for.
+    ``stood``: the runs of what choices of other options stand for; ``members``: of what asks for a choice
+    that is kept as a member of an enumeration.
     """
     m = survey.machine
     mentioned = [(function, _mentioned(m, function)) for function in readers]
@@ -266,7 +273,7 @@ def _try(
             tuple(sorted({pair for part in parts for pair in part.exports})),
             (),
             tuple(became),
-            behind=_behind(m, option, choice, tables, stood),
+            behind=_behind(m, option, choice, tables, stood) or members.get(choice),
         )
 
 
@@ -282,6 +289,28 @@ def _behind(
         known[makers] = behind(m, option.name, makers, Site(option.file, option.line, option.line, 1))
         m.follow = followed
     return known[makers]
+
+
+def _members(
+    m: Machine, option: Option, offered: Sequence[Choice], words: Mapping[str, frozenset[str]]
+) -> dict[Choice, Trial]:
+    """By choice, the run of what asks for it where it is kept as a member of an enumeration."""
+    found: dict[Choice, Trial] = {}
+    site = Site(option.file, option.line, option.line, 1)
+    for one in kept.kept(m, option.attribute, words):
+        asking = kept.asking(m, one, words)
+        for choice in offered:
+            value = kept.member(m, one, choice) if isinstance(choice, str) else None
+            if value is None or isinstance(value.data, Free):
+                continue
+            names = kept.true_of(m, one, value)
+            users = [function for function, asked_for in asking if asked_for & names]
+            if users:
+                followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
+                with kept.given(m, one, value):
+                    found[choice] = asked(m, option.name, users, site)
+                m.follow = followed
+    return found
 
 
 def _mentioned(m: Machine, function: Function) -> set[Choice]:

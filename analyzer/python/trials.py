@@ -383,6 +383,69 @@ def behind(m: Machine, entry: str, makers: Sequence[Function | Class], site: Sit
     return _run(m, entry, entry, "", site, use, stops)
 
 
+def asked(m: Machine, entry: str, functions: Sequence[Function], site: Site) -> Trial:
+    """Run functions that ask for a choice, each for itself; of a class whose constructor asks, all methods.
+
+    One that takes too many steps leaves the others their own.
+    """
+    stops: list[Stop] = []
+    owned: dict[int, tuple[Class, list[Function]]] = {}
+    for function in functions:
+        if function.owner is not None:
+            owned.setdefault(id(function.owner), (function.owner, []))[1].append(function)
+
+    def use() -> list[Value]:
+        cut = False
+        for function in functions:
+            if function.owner is None:
+                cut = _alone(m, function, stops) or cut
+        for owner, methods in owned.values():
+            cut = _by_object(m, owner, {method.name for method in methods}, site, stops) or cut
+        if cut:
+            raise Budget
+        return []
+
+    return _run(m, entry, entry, "", site, use, stops)
+
+
+def _alone(m: Machine, function: Function, stops: list[Stop]) -> bool:
+    """Run a function on free arguments; gives back whether it took too long."""
+    assert isinstance(m.recorder, Observer)
+    known = len(m.recorder.decisions)
+    m.steps = 0
+    try:
+        with m.perhaps():
+            frame = calls.frame_of(m, function)
+            calls.free_arguments(m, function, frame, None)
+            calls.run(m, function, frame)
+    except Raised as error:
+        stops.append(stop(m, function.qualname, error, known))
+    except (Budget, RecursionError):
+        return True
+    return False
+
+
+def _by_object(m: Machine, owner: Class, names: set[str], site: Site, stops: list[Stop]) -> bool:
+    """Make an object of a class and call methods of it; gives back whether something took too long."""
+    instance = Instance(owner, {}, symbolic=True, depth=m.depth)
+    of = f"{owner.qualname}."
+    wanted = (
+        _interface(m, owner) if "__init__" in names else [n for n in _public_methods(m, owner) if n in names]
+    )
+    cut = False
+    for name in ("__init__", *wanted):
+        m.steps = 0
+        try:
+            with _whole(m, _method(m, owner, name)):
+                made = _use(m, instance, name, "", site, stops, of)
+        except (Budget, RecursionError):
+            cut = True
+            continue
+        if name == "__init__" and made is None:
+            break
+    return cut
+
+
 @contextmanager
 def _whole(m: Machine, function: Function | None) -> Iterator[None]:
     """Follow a function as far as what is run for itself, however it is called."""

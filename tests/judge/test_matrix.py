@@ -173,6 +173,66 @@ def make_configured(runner):
 def make_modern(runner):
     return Modern() if runner.big else Flat()
 """,
+    "kit/runners.py": """\
+from enum import Enum
+
+from .device import has_wide
+
+class Runner(Enum):
+    AUTO = "auto"
+    WIDE = "wide_runner"
+    NARROW = "narrow_runner"
+    SLOW = "slow_runner"
+
+    def is_auto(self):
+        return self == Runner.AUTO
+
+    def is_wide(self):
+        return self == Runner.WIDE
+
+    def is_narrow(self):
+        return self == Runner.NARROW
+
+    def is_slow(self):
+        return self == Runner.SLOW
+
+RUNNER = None
+
+def configure(args):
+    global RUNNER
+    RUNNER = Runner(args.runner)
+
+def get_runner():
+    global RUNNER
+    if RUNNER is None:
+        RUNNER = Runner.AUTO
+    return RUNNER
+""",
+    "kit/experts.py": """\
+from .device import has_wide
+from .runners import get_runner
+
+class Experts:
+    def __init__(self, size):
+        self.size = size
+        self.wide = get_runner().is_wide()
+
+    def apply(self, x):
+        if self.wide:
+            if not has_wide():
+                raise ValueError("no wide experts")
+            return x.fast()
+        return x.slow()
+
+def narrow(x):
+    if get_runner().is_narrow():
+        if has_wide():
+            return x.narrow()
+    return x.slow()
+
+def slow(x):
+    return x.slow() if get_runner().is_slow() else None
+""",
     "kit/server.py": """\
 from dataclasses import dataclass
 from typing import Optional
@@ -188,6 +248,7 @@ class Args:
     other: Optional[str] = None
     engine: Optional[str] = None
     fuse_wide: bool = False
+    runner: str = "auto"
 
     @staticmethod
     def add(parser):
@@ -196,6 +257,7 @@ class Args:
         parser.add_argument("--other", choices=["a", "b"])
         parser.add_argument("--engine", choices=["wide", "configured", "foreign", "flat", "modern", "lost"])
         parser.add_argument("--fuse-wide", action="store_true")
+        parser.add_argument("--runner", choices=["auto", "wide_runner", "narrow_runner", "slow_runner"])
 
     def check(self):
         if self.other is not None:
@@ -333,7 +395,17 @@ def test_options_that_nothing_decides_have_no_row(report: Report) -> None:
         "kit --kernel",
         "kit --engine",
         "kit --fuse-wide",
+        "kit --runner",
     }
+
+
+def test_what_asks_for_a_choice_that_is_kept_as_a_member_is_run(report: Report) -> None:
+    wide, narrow = (cell(report, "kit --runner", choice) for choice in ("wide_runner", "narrow_runner"))
+    assert (wide.status["sm_90"], wide.status["sm_120"]) == ("supported", "unsupported")
+    assert wide.message["sm_120"] == "no wide experts"
+    assert (narrow.status["sm_90"], narrow.status["sm_120"]) == ("supported", "degraded")
+    assert cell(report, "kit --runner", "slow_runner").status["sm_120"] == "unknown"
+    assert wide.status["sm_89"] == "unknown", "only of the target and the references"
 
 
 def test_unsupported_cells_name_a_gate(report: Report) -> None:
