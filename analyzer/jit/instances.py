@@ -54,7 +54,7 @@ def _choices(m: Machine, function: Function) -> tuple[str, ...]:
 
 def _run(m: Machine, function: Function, inner: Function, given: dict[str, Value]) -> Instance | None:
     m.recorder, m.results, m.steps = Observer(), {}, 0
-    written, m.written = m.written, {}
+    written, m.written, m.to_measure = m.written, {}, True
     follow, m.follow = m.follow, lambda *_: STEPS
     frame = calls.frame_of(m, inner)
     try:
@@ -69,7 +69,7 @@ def _run(m: Machine, function: Function, inner: Function, given: dict[str, Value
     except (Raised, Budget, RecursionError):
         return None
     finally:
-        m.written, m.follow = written, follow
+        m.written, m.follow, m.to_measure = written, follow, False
 
 
 def _arguments(m: Machine, function: Function, choice: str) -> dict[str, Value]:

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python.modules import ROOT
-from analyzer.python.values import Builtin, Free, Site, Value, plain
+from analyzer.python.values import Builtin, Choice, Dict, Free, Site, Value, plain
 from analyzer.tree.files import kind_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ def attribute(m: Machine, value: Value, name: str) -> Value | None:
             Builtin(name, lambda machine, site, args, keywords: _on_stream(machine, data, name, args))
         )
     if isinstance(data, Template) and name == "render":
-        return Value(Builtin(name, lambda machine, site, args, keywords: _rendered(data, args, keywords)))
+        return Value(
+            Builtin(name, lambda machine, site, args, keywords: _rendered(machine, data, args, keywords))
+        )
     if isinstance(data, (Content, Template)):
         return Value(Free(f"{name} of a text"))
     return None
@@ -114,18 +116,20 @@ def _on_stream(m: Machine, stream: Stream, name: str, args: Args) -> Value:
     return Value(Free(f"{name} of a file"))
 
 
-def _rendered(data: Template, args: Args, keywords: Keywords) -> Value:
+def _rendered(m: Machine, data: Template, args: Args, keywords: Keywords) -> Value:
     given = dict(keywords)
     for each in args:
-        try:
-            further = plain(each)
-        except ValueError:
+        items = each.data.items if isinstance(each.data, Dict) and not each.data.open else None
+        if items is None or not all(isinstance(key, str) for key in items):
             return Value(Free("a text"))
-        if not isinstance(further, dict):
-            return Value(Free("a text"))
-        given.update({str(key): Value(item) for key, item in further.items()})
+        given.update({str(key): value for key, (_, value) in items.items()})
     try:
-        values = tuple((key, plain(given[key])) for key in sorted(given))
+        values = tuple((key, plain(_one(m, given[key]))) for key in sorted(given))
     except ValueError:
         return Value(Free("a text"))
     return Value(Content(data.origin, values))
+
+
+def _one(m: Machine, value: Value) -> Value:
+    """The value; where one of many builds is made and it may be one of several, the first of these."""
+    return value.data.options[0] if m.to_measure and isinstance(value.data, Choice) else value

@@ -187,6 +187,8 @@ class Machine:
         self.calls = 0
         self.holes = False
         """Whether a text with parts that are not known is kept, with :data:`library.HOLE` in their place."""
+        self.to_measure = False
+        """Whether one of many builds is made: where several values may be written into it, any will do."""
         self.loaded: list[tuple[Value, bool]] = []
         """Descriptions of builds that were loaded, and whether that is so on every way."""
         self.written: dict[str, Content | str | None] = {}

@@ -58,6 +58,33 @@ class Source:
         return self.data.decode("utf-8", "replace").splitlines()
 
 
+def _in_function(data: bytes, start: int) -> bool:
+    """Whether the indented line that begins at a place is in a function, not under a module's ``if``."""
+    depth = _indent(data, start)
+    while start > 0 and depth > 0:
+        start = data.rfind(b"\n", 0, start - 1) + 1
+        line = data[start : data.find(b"\n", start)]
+        own = _indent(data, start)
+        word = re.match(rb"[ \t]*([A-Za-z]+)\b", line)
+        if word is None or own >= depth:
+            continue
+        if word[1] in (b"def", b"async"):
+            return True
+        if own == 0 and word[1] not in _BLOCKS:
+            continue  # a line that goes on, or text
+        depth = own
+    return False
+
+
+_BLOCKS = frozenset(b"class if elif else for while try except finally with match".split())
+
+
+def _indent(data: bytes, start: int) -> int:
+    """How far the line that begins at a place is indented."""
+    found = re.compile(rb"[ \t]*").match(data, start)
+    return found.end() - start if found is not None else 0
+
+
 def _same_block(data: bytes, start: int, indent: int) -> bytes:
     """The lines after a place that are indented at least so far: the rest of its block."""
     first = data.find(b"\n", start) + 1
@@ -160,10 +187,15 @@ class ModuleIndex:
 
     @cached_property
     def item_stores(self) -> frozenset[str]:
-        """Module names of which some indented line of the tree sets items: tables that functions fill in."""
+        """Module names of which some line in a function of the tree sets items: tables that are filled in."""
         found: set[bytes] = set()
         for source in self.sources.values():
-            for name in set(_ITEM_STORE.findall(source.data)) - found:
+            names = {
+                match[1]
+                for match in _ITEM_STORE.finditer(source.data)
+                if match[1] not in found and _in_function(source.data, match.start())
+            }
+            for name in names:
                 # Bound on a line of its own, or imported: not a local name.
                 bound = rb"(?m)^(%b\b[ \t]*[:=]|.*\bimport\b.*\b%b\b|[ \t]+%b,?$)" % (name, name, name)
                 if re.search(bound, source.data) is not None:

@@ -180,3 +180,46 @@ def test_a_module_that_does_not_parse_leaves_its_names_free() -> None:
     assert isinstance(outcome(m, lambda: m.named("case.X")), Raised) or isinstance(
         m.named("case.X").data, Free
     )
+
+
+STORES = '''\
+import os
+import other
+
+BY_FUNCTION = {}
+BY_MODULE = {}
+BY_METHOD = {}
+AFTER_TEXT = {}
+IN_CLASS = {}
+
+if hasattr(os, "fork"):
+    BY_MODULE["fork"] = 1
+    for name in ("a", "b"):
+        BY_MODULE[name] = 2
+else:
+    BY_MODULE["none"] = 3
+
+
+def fill():
+    if hasattr(os, "fork"):
+        BY_FUNCTION["fork"] = 1
+
+
+class Filler:
+    IN_CLASS["of"] = 1
+
+    async def fill(self):
+        BY_METHOD.update({"a": 1})
+
+
+def text():
+    long = """
+first
+"""
+    AFTER_TEXT["a"] = long
+'''
+
+
+def test_tables_that_functions_fill() -> None:
+    index = ModuleIndex(["m.py"], lambda file: STORES.encode())
+    assert index.item_stores == {"BY_FUNCTION", "BY_METHOD", "AFTER_TEXT"}
