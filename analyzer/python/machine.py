@@ -45,6 +45,9 @@ class Budget(Exception):
     """A walk took more steps than it may."""
 
 
+TOO_LONG = "the evaluation took too many steps"
+
+
 @dataclass(slots=True)
 class ModuleState:
     """A module of the tree as it stands on this machine."""
@@ -267,8 +270,15 @@ class Machine:
             if source is None:
                 raise KeyError(name)
             state = self.modules[name] = ModuleState(source, Scope(None))
-            with self.rooted((name, "")), self.aside():
-                imports.run_module(self, state)
+            # It is loaded once, whoever comes to it first, and however little that one may do.
+            spent, self.steps, limit, self.limit = self.steps, 0, self.limit, STEPS
+            try:
+                with self.rooted((name, "")), self.aside():
+                    imports.run_module(self, state)
+            except Budget:
+                self.recorder.unresolved(Site(source.file, 1, 1, 1), name, TOO_LONG)
+            finally:
+                self.steps, self.limit = spent, limit
             state.done = True
             for text, value in state.names.items():
                 if isinstance(value.data, Dict) and value.data.holds_code:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from analyzer import faults
 from analyzer.python import calls, contracts, device, flow, launches, lists, tiles
-from analyzer.python.machine import STEPS, Budget, Frame, Machine
+from analyzer.python.machine import STEPS, TOO_LONG, Budget, Frame, Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.natives import Natives
 from analyzer.python.observe import Observer, function_site
@@ -45,8 +45,6 @@ HOPS = 6
 #: Steps that a call is worth which no answer of the device goes into: of what makes builds, of other code.
 BUILD_STEPS = 30_000
 HELPER_STEPS = 3_000
-
-TOO_LONG = "the evaluation took too many steps"
 
 Defined = tuple[str, str]
 """Module and qualified name of a function."""

@@ -83,3 +83,15 @@ def test_a_walk_that_takes_too_long_leaves_the_machine_usable() -> None:
     assert m.heap.marks == 0
     assert not m.heap.pending
     assert not m.stack
+
+
+def test_a_module_is_loaded_whole_whoever_comes_to_it_first() -> None:
+    texts = {
+        "case.py": "def ask():\n    import late\n    return late.LAST\n",
+        "late.py": "X = [" + "0, " * 2000 + "0]\nLAST = 1\n",
+    }
+    m = machine(ModuleIndex(list(texts), lambda file: texts[file].encode()), "12.0", "13.0")
+    m.state("case")
+    m.limit = m.steps + 100
+    assert plain(m.call(m.named("case.ask"), [], {}, SITE)) == 1
+    assert plain(m.state("late").names["LAST"]) == 1
