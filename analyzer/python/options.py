@@ -23,6 +23,7 @@ from analyzer.python.trials import (
     follow,
     stop,
     texts,
+    together,
 )
 from analyzer.python.values import (
     Class,
@@ -294,23 +295,42 @@ def _behind(
 def _members(
     m: Machine, option: Option, offered: Sequence[Choice], words: Mapping[str, frozenset[str]]
 ) -> dict[Choice, Trial]:
-    """By choice, the run of what asks for it where it is kept as a member of an enumeration."""
+    """By choice, the run of what asks for it where it is kept as a member of an enumeration.
+
+    What is stopped under another choice as well, is not stopped by this one.
+    """
     found: dict[Choice, Trial] = {}
     site = Site(option.file, option.line, option.line, 1)
     for one in kept.kept(m, option.attribute, words):
         asking = kept.asking(m, one, words)
+        users: dict[Choice, tuple[Value, list[Function]]] = {}
         for choice in offered:
             value = kept.member(m, one, choice) if isinstance(choice, str) else None
-            if value is None or isinstance(value.data, Free):
+            if value is not None and not isinstance(value.data, Free):
+                names = kept.true_of(m, one, value)
+                users[choice] = value, [function for function, wanted in asking if wanted & names]
+        runs = {choice: _with(m, one, value, option, own, site) for choice, (value, own) in users.items()}
+        for choice, (_, own) in users.items():
+            other = next((value for name, (value, _) in users.items() if name != choice), None)
+            if not own or other is None:
                 continue
-            names = kept.true_of(m, one, value)
-            users = [function for function, asked_for in asking if asked_for & names]
-            if users:
-                followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
-                with kept.given(m, one, value):
-                    found[choice] = asked(m, option.name, users, site)
-                m.follow = followed
+            stopped = any(part.stops for part in runs[choice])
+            beside = _with(m, one, other, option, own, site) if stopped else []
+            anyway = frozenset(stop.site for part in beside for stop in part.stops)
+            found[choice] = together(option.name, site, runs[choice], anyway)
     return found
+
+
+def _with(
+    m: Machine, one: kept.Kept, value: Value, option: Option, users: Sequence[Function], site: Site
+) -> list[Trial]:
+    """The runs of functions while a module keeps a member."""
+    followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
+    try:
+        with kept.given(m, one, value):
+            return asked(m, option.name, users, site)
+    finally:
+        m.follow = followed
 
 
 def _mentioned(m: Machine, function: Function) -> set[Choice]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from analyzer import faults
 from analyzer.python import calls, contracts, expressions, library
@@ -383,67 +384,71 @@ def behind(m: Machine, entry: str, makers: Sequence[Function | Class], site: Sit
     return _run(m, entry, entry, "", site, use, stops)
 
 
-def asked(m: Machine, entry: str, functions: Sequence[Function], site: Site) -> Trial:
-    """Run functions that ask for a choice, each for itself; of a class whose constructor asks, all methods.
+def asked(m: Machine, entry: str, functions: Sequence[Function], site: Site) -> list[Trial]:
+    """Runs of what asks for a choice, each for itself: functions, and objects of classes.
 
-    One that takes too many steps leaves the others their own.
+    Of a class whose constructor asks, all methods are called.
     """
-    stops: list[Stop] = []
-    owned: dict[int, tuple[Class, list[Function]]] = {}
+    owned: dict[int, tuple[Class, set[str]]] = {}
+    parts: list[Trial] = []
     for function in functions:
         if function.owner is not None:
-            owned.setdefault(id(function.owner), (function.owner, []))[1].append(function)
-
-    def use() -> list[Value]:
-        cut = False
-        for function in functions:
-            if function.owner is None:
-                cut = _alone(m, function, stops) or cut
-        for owner, methods in owned.values():
-            cut = _by_object(m, owner, {method.name for method in methods}, site, stops) or cut
-        if cut:
-            raise Budget
-        return []
-
-    return _run(m, entry, entry, "", site, use, stops)
+            owned.setdefault(id(function.owner), (function.owner, set()))[1].add(function.name)
+        else:
+            parts.append(_run(m, entry, function.qualname, "", site, partial(_alone, m, function), []))
+    for owner, names in owned.values():
+        stops: list[Stop] = []
+        use = partial(_by_object, m, owner, names, site, stops)
+        parts.append(_run(m, entry, owner.qualname, "", site, use, stops))
+    return parts
 
 
-def _alone(m: Machine, function: Function, stops: list[Stop]) -> bool:
-    """Run a function on free arguments; gives back whether it took too long."""
-    assert isinstance(m.recorder, Observer)
-    known = len(m.recorder.decisions)
-    m.steps = 0
-    try:
-        with m.perhaps():
-            frame = calls.frame_of(m, function)
-            calls.free_arguments(m, function, frame, None)
-            calls.run(m, function, frame)
-    except Raised as error:
-        stops.append(stop(m, function.qualname, error, known))
-    except (Budget, RecursionError):
-        return True
-    return False
+def together(entry: str, site: Site, parts: Sequence[Trial], anyway: frozenset[Site]) -> Trial:
+    """Such runs as one. What is stopped at these places is so whatever is chosen, and left out.
 
-
-def _by_object(m: Machine, owner: Class, names: set[str], site: Site, stops: list[Stop]) -> bool:
-    """Make an object of a class and call methods of it; gives back whether something took too long."""
-    instance = Instance(owner, {}, symbolic=True, depth=m.depth)
-    of = f"{owner.qualname}."
-    wanted = (
-        _interface(m, owner) if "__init__" in names else [n for n in _public_methods(m, owner) if n in names]
+    The choice is stopped where all are that lead to builds; where others do work, that is not decided.
+    """
+    parts = [part for part in parts if not {stop.site for stop in part.stops} & anyway]
+    stopped = [part for part in parts if part.stops]
+    working = [part for part in parts if not part.stops and (part.exports or part.compiled)]
+    cut = next((part.cut for part in parts if part.cut), "")
+    if stopped and working:
+        cut = f"ends for some of what asks for it ({stopped[0].definition}), and not for all"
+    return Trial(
+        entry,
+        entry,
+        "",
+        site,
+        tuple(stop for part in stopped for stop in part.stops) if not working else (),
+        cut,
+        tuple(sorted({pair for part in parts for pair in part.decided}, key=repr)),
+        tuple(sorted({pair for part in parts for pair in part.exports})),
+        tuple(sorted({build for part in parts for build in part.compiled}, key=repr)),
+        (),
+        outside=tuple(sorted({name for part in parts for name in part.outside})),
     )
-    cut = False
+
+
+def _alone(m: Machine, function: Function) -> list[Value]:
+    """Run a function on free arguments."""
+    frame = calls.frame_of(m, function)
+    calls.free_arguments(m, function, frame, None)
+    calls.run(m, function, frame)
+    return []
+
+
+def _by_object(m: Machine, owner: Class, names: set[str], site: Site, stops: list[Stop]) -> list[Value]:
+    """Make an object of a class and call methods of it, each with steps of its own."""
+    instance = Instance(owner, {}, symbolic=True, depth=m.depth)
+    public = _public_methods(m, owner)
+    wanted = _interface(m, owner) if "__init__" in names else [name for name in public if name in names]
     for name in ("__init__", *wanted):
         m.steps = 0
-        try:
-            with _whole(m, _method(m, owner, name)):
-                made = _use(m, instance, name, "", site, stops, of)
-        except (Budget, RecursionError):
-            cut = True
-            continue
+        with _whole(m, _method(m, owner, name)):
+            made = _use(m, instance, name, "", site, stops, f"{owner.qualname}.")
         if name == "__init__" and made is None:
             break
-    return cut
+    return []
 
 
 @contextmanager
