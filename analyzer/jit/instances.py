@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from analyzer import data
+from analyzer import data, faults
 from analyzer.python import calls, trials
 from analyzer.python.contents import Content
 from analyzer.python.machine import STEPS, Budget, Machine
@@ -67,6 +67,9 @@ def _run(m: Machine, function: Function, inner: Function, given: dict[str, Value
                 value = calls.run(m, inner, frame)
         return Instance(value, _told(given), m.written)
     except (Raised, Budget, RecursionError):
+        return None
+    except Exception as error:  # its sources are then told as not known
+        faults.tolerated(error)
         return None
     finally:
         m.written, m.follow, m.to_measure = written, follow, False

@@ -53,11 +53,8 @@ def _nodes(m: Machine, module: str) -> Iterator[ast.AST]:
 
 
 def functions(m: Machine, module: str) -> list[Function]:
-    """The functions of a module; none, if it cannot be run to its end."""
-    try:
-        m.state(module)
-    except Budget:
-        return []
+    """The functions of a module."""
+    m.state(module)
     return list(m.defined.get(module, {}).values())
 
 

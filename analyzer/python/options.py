@@ -170,10 +170,7 @@ def _declared(m: Machine, module: str, declarations: Mapping[str, ast.Call], tex
 
 def _declarations(m: Machine, module: str) -> dict[str, ast.Call]:
     """The first ``add_argument`` call of a module for each option, by the option's text."""
-    try:
-        m.state(module)
-    except Budget:
-        return {}
+    m.state(module)
     found: dict[str, ast.Call] = {}
     for function in list(m.defined.get(module, {}).values()):
         for statement in m.body(function):
@@ -211,10 +208,7 @@ def _tables(m: Machine, offered: Iterable[Choice], words: Mapping[str, frozenset
     for module, source in sorted(m.index.sources.items()):
         if len(named & words.get(source.file, frozenset())) < max(_SHARED, len(named) // 3):
             continue
-        try:
-            state = m.state(module)
-        except Budget:
-            continue
+        state = m.state(module)
         for name, value in state.names.items():
             data = value.data
             if not isinstance(data, Dict) or len(wanted & set(map(str, data.items))) < _SHARED:

@@ -375,9 +375,6 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
     m.steps = 0
     try:
         state = m.state(module)
-    except Budget:
-        survey.unfinished.append((Site(file, 1, 1, 1), module, TOO_LONG))
-        return
     except Exception as error:  # it costs this module
         survey.unfinished.append((Site(file, 1, 1, 1), module, faults.tolerated(error)))
         return
