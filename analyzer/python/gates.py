@@ -28,9 +28,10 @@ class PythonGate:
     """A gate with what the graph needs: the decisions it covers, the attributes its gated side assigns.
 
     ``reads``: attribute names and strings in its condition. ``polarity``: whether the gated code is what runs
-    when the condition is true. ``check``: the other side raises. ``sets``: the attributes that the gated side
-    surely gives a text, or true. ``refuses``: what is on the other side only says no, or may. ``calls``:
-    the calls that the gated side consists of, if it does nothing else.
+    when the condition is true. ``check``: the other side raises, and the function comes to it whatever it is
+    given. ``sets``: the attributes that the gated side surely gives a text, or true. ``refuses``: what is on
+    the other side only says no, or may. ``calls``: the calls that the gated side consists of, if it does
+    nothing else.
     """
 
     gate: Gate
@@ -204,7 +205,8 @@ def _negative(item: Merged, question: Question) -> bool:
 def _verdicts(item: Merged, gated: bool, check: bool, question: Question) -> dict[str, Verdict]:
     """Whether each architecture reaches the gated code.
 
-    ``check``: the other side raises. Where such a check surely lets some architectures pass, one that it
+    ``check``: the other side raises, and the function comes to it
+    whatever it is given. Where such a check surely lets some architectures pass, one that it
     stops under some circumstances is rejected: under these, the others get through.
     """
     verdict: dict[str, Verdict] = {}
@@ -307,7 +309,7 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
             static.scope,
             function,
             gated,
-            raising[not gated],
+            raising[not gated] and shape.always,
             frozenset(inside.sets),
             raising[not gated] or outside.answers or outside.sieves,
             frozenset(_NUMBER.sub("#", call) for call in inside.calls),

@@ -61,7 +61,8 @@ class Shape:
     ``chain``: the first condition of the ``if``/``elif`` chain that it is part of, with its position among
     equal ones of the function; empty outside a chain. ``forwards``: it does nothing but turn one truth value
     into another, or nothing at all. ``ordered``: it asks for more or less, and so names no architecture.
-    ``told``: the next statement tells the user what came of it.
+    ``told``: the next statement tells the user what came of it. ``always``: the function comes to it whatever
+    else it decides, if it does not end before.
     """
 
     code: str
@@ -72,6 +73,7 @@ class Shape:
     forwards: bool = False
     ordered: bool = False
     told: bool = False
+    always: bool = False
 
 
 @cache
@@ -81,6 +83,19 @@ def announcing() -> frozenset[str]:
 
 
 def shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Shape:
+    """The shape of a decision; arguments as of :func:`_shape`."""
+    return replace(_shape(kind, node, owner, body), always=_always(body, owner))
+
+
+def _always(body: list[ast.stmt], owner: ast.AST) -> bool:
+    """Whether a statement stands in a block itself, or in a ``try`` or ``with`` that does."""
+    return any(
+        statement is owner or (isinstance(statement, (ast.Try, ast.With)) and _always(statement.body, owner))
+        for statement in body
+    )
+
+
+def _shape(kind: str, node: ast.AST, owner: ast.AST, body: list[ast.stmt]) -> Shape:
     """The shape of a decision.
 
     Args:

@@ -85,6 +85,14 @@ class Helped:
         return sums().run(x)
 
 
+class Sometimes:
+    def __init__(self, size):
+        if size.small:
+            if torch.cuda.get_device_capability()[0] < 10:
+                raise ValueError("needs a newer GPU")
+        self.kernel = build(size)
+
+
 class Either:
     def __init__(self, size):
         if torch.cuda.get_device_capability()[0] < 10:
@@ -153,6 +161,10 @@ def test_what_runs_before_it_does_not_help(gates: dict[str, Gate]) -> None:
 
 def test_a_build_for_another_purpose_does_not_help(gates: dict[str, Gate]) -> None:
     assert gates["Helped.__init__"].effect == "wrongly_admitted"
+
+
+def test_a_check_that_is_not_always_come_to_stands_before_nothing(gates: dict[str, Gate]) -> None:
+    assert gates["Sometimes.__init__"].effect == "none"
 
 
 def test_a_way_beside_it_may_work(gates: dict[str, Gate]) -> None:
