@@ -132,3 +132,11 @@ def test_reasons_count_places_and_begin_with_what_blocks_most() -> None:
 def test_a_justification_in_a_few_words(kind: str, steps: tuple[str, ...], told: str) -> None:
     evidence = tuple(model.Step("a.py", 1, step) for step in steps)
     assert words.followed(model.Justification(kind, evidence)) == told  # type: ignore[arg-type]
+
+
+def test_what_keeps_the_family_away_is_named() -> None:
+    verdict = {"sm_90": "admit", "sm_120": "reject", "sm_121": "admit"}
+    gate = msgspec.structs.replace(sample.FUSE_GATE, effect="wrongly_admitted", verdict=verdict)
+    told = words.plain(words.sentence(gate, "sm_121"))
+    assert told.startswith("sm_121 passes ")
+    assert told.endswith(" here, and sm_120, whose code it runs, does not.")
