@@ -298,6 +298,9 @@ class Judge:
     def _judged_behind(self, row: Row, trial: Trial, arch: str, passed: Sequence[str]) -> Judged:
         """The same for what a choice stands for, which the gates ``passed`` let through."""
         judged = self._at(row, trial, arch, self._judged)
+        works = any(one.stops or one.exports or one.compiled for one in row.trials.values())
+        if not trial.definition and not works:
+            return Judged("unknown", passed, "what asks for it was not seen to lead to code for the device")
         if judged.status in ("supported", "degraded") and trial.outside:
             why = f"what it calls in {', '.join(trial.outside)} is not in the tree"
             return Judged("unknown", (*passed, *judged.gates), why)

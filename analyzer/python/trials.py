@@ -79,10 +79,11 @@ class Trial:
 
     ``stops``: where it surely raises; a class is tried method by method. ``decided``: decisions and arguments
     that were held against the device, with their outcomes. ``exports``: what of which build is called.
-    ``compiled``: the builds that were loaded. ``chosen``: what an automatic choice
-    came to. ``cut``: why the run was not followed to its end, empty if it was. ``definition``: the dotted
-    name of the function or class that was run. ``outside``: the packages outside the tree that decide by
-    architecture themselves and were called. ``behind``: the run of what a server option's choice stands for.
+    ``compiled``: the builds that were loaded. ``chosen``: what an automatic choice came to. ``cut``: why the
+    run was not followed to its end, empty if it was. ``definition``: the dotted name of the function or class
+    that was run, empty where several were that ask for a choice. ``outside``: the packages outside the tree
+    that decide by architecture themselves and were called. ``behind``: the run of what a server option's
+    choice stands for.
     """
 
     entry: str
@@ -416,7 +417,7 @@ def together(entry: str, site: Site, parts: Sequence[Trial], anyway: frozenset[S
         cut = f"ends for some of what asks for it ({stopped[0].definition}), and not for all"
     return Trial(
         entry,
-        entry,
+        "",
         "",
         site,
         tuple(stop for part in stopped for stop in part.stops) if not working else (),
