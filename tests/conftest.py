@@ -68,5 +68,12 @@ def demo() -> Path:
     return unpack_demo()
 
 
+@pytest.fixture(scope="session")
+def demo_cache(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The cache folder of the scan of the demo packages: another scan of the same finds there what it did."""
+    base = tmp_path_factory.getbasetemp()
+    return (base if worker_id == "master" else base.parent) / "demo-cache"
+
+
 if __name__ == "__main__":
     print(unpack_demo())

@@ -20,7 +20,7 @@ from analyzer import cli, model
 from tests.conftest import CACHE, DEMO_WHEELS
 
 # Reports and demo packages come from the same fixtures as for the tests on real wheels.
-from tests.corpus.conftest import demo_cache, report, report_file  # noqa: F401
+from tests.corpus.conftest import report, report_file  # noqa: F401
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -88,7 +88,7 @@ def test_the_steps_on_the_demo_wheels(
     runner: dict[str, str],
     report_file: Path,  # noqa: F811
     report: model.Report,  # noqa: F811
-    demo_cache: Path,  # noqa: F811
+    demo_cache: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     runner["XDG_CACHE_HOME"] = str(demo_cache)  # as a runner restores it

@@ -22,13 +22,6 @@ def scan_demo(demo: Path, output: Path, *arguments: str, cache: Path | None = No
 
 
 @pytest.fixture(scope="session")
-def demo_cache(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The cache folder of the scan of the demo packages: another scan of the same finds there what it did."""
-    base = tmp_path_factory.getbasetemp()
-    return (base if worker_id == "master" else base.parent) / "demo-cache"
-
-
-@pytest.fixture(scope="session")
 def report_file(
     demo: Path, demo_cache: Path, tmp_path_factory: pytest.TempPathFactory, worker_id: str
 ) -> Path:
