@@ -429,8 +429,12 @@ class Follower:
 
     def build(self, name: str, exports: Sequence[ExportReach], arch: str) -> tuple[Kind, list[Step]]:
         """What one reference runs of a build, held against the target."""
-        plan = next(plan for plan in self.plans if plan.build.name == name)
-        return self._held(name, (plan.build.file, plan.build.line), exports, arch)
+        build = next(plan.build for plan in self.plans if plan.build.name == name)
+        kind, steps = self._held(name, (build.file, build.line), exports, arch)
+        if not build.given:
+            return kind, steps
+        what = f"{name} is made to measure, and was read as it is made with {build.given}"
+        return "unknown", [Step(build.file, build.line, what), *steps]
 
     def _held(
         self, name: str, place: tuple[str, int], exports: Sequence[ExportReach], arch: str

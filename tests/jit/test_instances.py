@@ -72,6 +72,12 @@ def refuse(dtype: torch.dtype):
     return gen_jit_spec(f"ops_{dtype}", [OUT / f"{dtype}" / "ops.cu"])
 
 
+def gated(x, dtype):
+    if torch.cuda.get_device_capability()[0] == 9:
+        return make("other", dtype, x.dtype, x.size, x.mode, x.fast, x.extra).build_and_load().run(x)
+    return x.slow()
+
+
 def run(x, backend, dtype):
     made = make(backend, dtype, x.dtype, x.size, x.mode, x.fast, x.extra).build_and_load()
     return made.run(x)
@@ -138,3 +144,12 @@ def test_gates_of_its_sources_are_told(report: Report) -> None:
 
 def test_what_raises_for_the_values_that_are_tried_stays_open(report: Report) -> None:
     assert any("refuse" in one.what for one in report.coverage.unresolved)
+
+
+def test_one_of_many_does_not_vouch_for_the_others(report: Report) -> None:
+    """What was read was made with another choice than the one behind the gate."""
+    (gate,) = [gate for gate in report.gates if gate.scope == "gated"]
+    assert gate.justification is not None
+    assert gate.justification.kind == "unknown"
+    (step,) = [step for step in gate.justification.evidence if "made to measure" in step.what]
+    assert "backend='plain'" in step.what
