@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -138,6 +139,14 @@ def profiles() -> tuple[Arch, ...]:
 def names() -> tuple[str, ...]:
     """The names of all known architectures, in order."""
     return tuple(arch.name for arch in profiles())
+
+
+def earlier(names: Iterable[str], target: str) -> list[str]:
+    """Those among some architectures that are earlier members of the target's family: it runs their code.
+
+    Source: PTX ISA, ".target": family-specific architectures.
+    """
+    return [name for name in names if name != target and target in find(name).family]
 
 
 def find(name: str) -> Arch:

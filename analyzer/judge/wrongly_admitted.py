@@ -67,12 +67,9 @@ def admitted_wrongly(
     return _wrong(gate, stops, "hardware" if lacking else "unknown") if stops else None
 
 
-def _spared(draft: PythonGate, rejected: Sequence[str], target: str) -> Step | None:
-    """What is odd about a refusal that names earlier members of the target's family, and not the target.
-
-    What runs on them runs on the target (PTX ISA, ".target": family-specific architectures).
-    """
-    if not draft.refuses or any(arch == target or target not in archs.find(arch).family for arch in rejected):
+def _spared(draft: PythonGate, rejected: list[str], target: str) -> Step | None:
+    """What is odd about a refusal that names earlier members of the target's family, and not the target."""
+    if not draft.refuses or archs.earlier(rejected, target) != rejected:
         return None
     who = " and ".join(rejected)
     what = f"{who} alone is kept away here; {target} runs the same code and is let through"

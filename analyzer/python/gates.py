@@ -205,8 +205,7 @@ def _negative(item: Merged, question: Question) -> bool:
 def _verdicts(item: Merged, gated: bool, check: bool, question: Question) -> dict[str, Verdict]:
     """Whether each architecture reaches the gated code.
 
-    ``check``: the other side raises, and the function comes to it
-    whatever it is given. Where such a check surely lets some architectures pass, one that it
+    ``check``: the other side raises. Where such a check surely lets some architectures pass, one that it
     stops under some circumstances is rejected: under these, the others get through.
     """
     verdict: dict[str, Verdict] = {}
@@ -333,7 +332,7 @@ def _unserved(drafts: Sequence[PythonGate], question: Question) -> list[PythonGa
 
     def served(gate: Gate) -> Gate:
         sibling = lost.get(gate.dispatch or "")
-        if sibling is None or gate.effect != "none" or "admit" not in gate.verdict.values():
+        if sibling is None or gate.effect != "none" or not _passing(gate):
             return gate
         return msgspec.structs.replace(
             gate,
@@ -353,8 +352,7 @@ _NUMBER = re.compile(r"\d+[af]?")
 def _outdone(drafts: Sequence[PythonGate], question: Question) -> list[PythonGate]:
     """The gates, with what is made for the target alone and does less than beside it for its own family.
 
-    What an earlier member of the family gets, the target could have: it runs the same code (PTX ISA,
-    ".target": family-specific architectures).
+    What an earlier member of the family gets, the target could have: it runs the same code.
     """
     target = question.target
     beside: dict[str, list[PythonGate]] = defaultdict(list)
@@ -367,7 +365,7 @@ def _outdone(drafts: Sequence[PythonGate], question: Question) -> list[PythonGat
         if not draft.calls or _passing(gate) != [target]:
             return gate
         for other in beside[draft.function]:
-            kin = [arch for arch in _passing(other.gate) if target in archs.find(arch).family]
+            kin = archs.earlier(_passing(other.gate), target)
             if kin and draft.calls < other.calls:
                 more = len(other.calls - draft.calls)
                 what = f"{' and '.join(kin)}, whose code {target} runs, gets {more} more of these here"

@@ -184,7 +184,7 @@ def _no_image(gate: Gate, target: str) -> Phrase:
 
 def _wrongly_admitted(gate: Gate, target: str) -> Phrase:
     kept = [arch for arch, verdict in gate.verdict.items() if verdict == "reject"]
-    if kept and all(target in archs.find(arch).family for arch in kept):
+    if kept and archs.earlier(kept, target) == kept:
         kin = f"{listed(kept)}, whose code it runs"
         return (f"{target} passes ", *where(gate), f" here, and {kin}, does not.")
     return (f"{target} passes ", *where(gate), " here, and a later gate on the same way stops or damages it.")
