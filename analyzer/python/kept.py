@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from analyzer.python import expressions
 from analyzer.python.machine import Budget, Machine
+from analyzer.python.survey import any_of, holds_any, lines_at
 from analyzer.python.values import Class, Function, Raised, Site, Truth, Value, truth
 
 
@@ -107,15 +108,15 @@ def asking(
         for node in ast.walk(statement)
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Name) and node.value.id == one.name
     }
+    calling = re.compile(rb"\b(?:" + any_of(getters) + rb")\(")
     methods = {name for name, value in one.of.attributes.items() if isinstance(value.data, Function)}
     found = []
     for module, source in sorted(m.index.sources.items()):
         if not getters & words.get(source.file, frozenset()):
             continue
-        lines = _lines(source.data, getters)
+        lines = lines_at(source.data, (match.start() for match in calling.finditer(source.data)))
         for function in functions(m, module):
-            first, last = function.node.lineno, function.node.end_lineno or function.node.lineno
-            if not any(first <= line <= last for line in lines):
+            if not holds_any(function, lines):
                 continue
             nodes = [node for statement in m.body(function) for node in ast.walk(statement)]
             called = {
@@ -127,12 +128,6 @@ def asking(
             if called & getters and asked:
                 found.append((function, frozenset(asked)))
     return found
-
-
-def _lines(data: bytes, names: Iterable[str]) -> list[int]:
-    """The lines (from 1) on which functions of these names are called."""
-    pattern = rb"\b(?:" + b"|".join(sorted(re.escape(name.encode()) for name in names)) + rb")\("
-    return [data.count(b"\n", 0, match.start()) + 1 for match in re.finditer(pattern, data)]
 
 
 @contextmanager

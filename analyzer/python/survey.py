@@ -188,12 +188,12 @@ class Interest:
 
     def _lines(self, file: str, names: frozenset[str], attributes: frozenset[str]) -> list[int]:
         pattern = re.compile(
-            rb"\b(?:(?P<name>" + _any_of(names) + rb")|(?<=[.\"'])(?:" + _any_of(attributes) + rb"))\b"
+            rb"\b(?:(?P<name>" + any_of(names) + rb")|(?<=[.\"'])(?:" + any_of(attributes) + rb"))\b"
         )
         source = self.index.find(self.modules[file])
         assert source is not None
         data = source.data
-        return _lines_at(
+        return lines_at(
             data,
             (
                 match.start()
@@ -213,7 +213,7 @@ class Interest:
         return before[1] in self.strange[file]
 
 
-def _lines_at(data: bytes, offsets: Iterable[int]) -> list[int]:
+def lines_at(data: bytes, offsets: Iterable[int]) -> list[int]:
     """The lines (from 1) of ascending offsets, each once."""
     found: list[int] = []
     line, position = 1, 0
@@ -228,7 +228,7 @@ def _lines_at(data: bytes, offsets: Iterable[int]) -> list[int]:
 _NAME_DOT = re.compile(rb"(?<![.\w])(\w+)\.\Z")
 
 
-def _any_of(names: Iterable[str]) -> bytes:
+def any_of(names: Iterable[str]) -> bytes:
     """A pattern for any of some names; of none it fits nothing."""
     return b"|".join(sorted(re.escape(name.encode()) for name in names)) or b"(?!)"
 
@@ -349,8 +349,8 @@ def _compiles(m: Machine, function: Function) -> bool:
     lines: list[int] | None = source.__dict__.get("compiling")
     if lines is None:
         offsets = (found.start() for found in _compilers().finditer(source.data))
-        lines = source.__dict__["compiling"] = _lines_at(source.data, offsets)
-    return bool(lines) and _holds_any(function, lines)
+        lines = source.__dict__["compiling"] = lines_at(source.data, offsets)
+    return bool(lines) and holds_any(function, lines)
 
 
 @cache
@@ -393,7 +393,7 @@ def _walk_file(survey: Survey, interest: Interest, file: str) -> None:
             if survey.chosen is not None:
                 wanted = key in survey.chosen
             else:
-                wanted = _holds_any(function, lines[function.module]) or _checked(survey, key, function)
+                wanted = holds_any(function, lines[function.module]) or _checked(survey, key, function)
             if wanted:
                 _walk(survey, interest, key, function)
     _note_names(state.names, interest)
@@ -404,7 +404,7 @@ def _checked(survey: Survey, key: Defined, function: Function) -> bool:
     return function.owner is not None and (key[0], function.owner.qualname) in survey.checked
 
 
-def _holds_any(function: Function, lines: list[int]) -> bool:
+def holds_any(function: Function, lines: list[int]) -> bool:
     """Whether one of the lines lies in a function."""
     first, last = function.node.lineno, function.node.end_lineno or function.node.lineno
     position = bisect_left(lines, first)
