@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -375,9 +374,7 @@ def behind(m: Machine, entry: str, makers: Sequence[Function | Class], site: Sit
                 continue
             used.add(instance.of.dotted)
             for name in _interface(m, instance.of):
-                m.steps = 0
-                with _whole(m, _method(m, instance.of, name)):
-                    given = _use(m, instance, name, "", site, stops, f"{instance.of.qualname}.")
+                given = _use_whole(m, instance, name, site, stops)
                 if given is not None and after < _FURTHER:
                     made += ((further.data, after + 1) for further in expressions.options(given))
         return []
@@ -432,10 +429,7 @@ def together(entry: str, site: Site, parts: Sequence[Trial], anyway: frozenset[S
 
 def _alone(m: Machine, function: Function) -> list[Value]:
     """Run a function on free arguments."""
-    frame = calls.frame_of(m, function)
-    calls.free_arguments(m, function, frame, None)
-    calls.run(m, function, frame)
-    return []
+    return [_made(m, function)]
 
 
 def _by_object(m: Machine, owner: Class, names: set[str], site: Site, stops: list[Stop]) -> list[Value]:
@@ -444,21 +438,19 @@ def _by_object(m: Machine, owner: Class, names: set[str], site: Site, stops: lis
     public = _public_methods(m, owner)
     wanted = _interface(m, owner) if "__init__" in names else [name for name in public if name in names]
     for name in ("__init__", *wanted):
-        m.steps = 0
-        with _whole(m, _method(m, owner, name)):
-            made = _use(m, instance, name, "", site, stops, f"{owner.qualname}.")
-        if name == "__init__" and made is None:
+        if _use_whole(m, instance, name, site, stops) is None and name == "__init__":
             break
     return []
 
 
-@contextmanager
-def _whole(m: Machine, function: Function | None) -> Iterator[None]:
-    """Follow a function as far as what is run for itself, however it is called."""
+def _use_whole(m: Machine, instance: Instance, name: str, site: Site, stops: list[Stop]) -> Value | None:
+    """Call a method with steps of its own, and follow it as far as what is run for itself."""
+    function = _method(m, instance.of, name)
+    m.steps = 0
     usual = m.follow
     m.follow = lambda called, *rest: STEPS if called is function else usual(called, *rest)
     try:
-        yield
+        return _use(m, instance, name, "", site, stops, f"{instance.of.qualname}.")
     finally:
         m.follow = usual
 
