@@ -40,12 +40,8 @@ class Staged:
     @property
     def runs_on(self) -> frozenset[str]:
         """The architectures that run what is built for this one."""
-        return frozenset(archs.find(f"sm_{self.number}").family) if self.known else frozenset()
-
-    @property
-    def known(self) -> bool:
-        """Whether the architecture has a profile."""
-        return f"sm_{self.number}" in archs.names()
+        name = f"sm_{self.number}"
+        return frozenset(archs.find(name).family if name in archs.names() else ())
 
 
 def _knowledge() -> dict[str, Any]:

@@ -90,9 +90,7 @@ def _to_measure(survey: Survey, seen: BuildSeen) -> BuildSeen | None:
 def _pinned(build: Value) -> bool:
     """Whether a build's own flags name architectures."""
     contract = _contract(build)
-    flags = build.data.attributes.get(contract.flags) if contract is not None else None
-    texts = [item.data for item in flags.data.items] if flags and isinstance(flags.data, List) else []
-    return any(isinstance(text, str) and ("gencode" in text or "arch=" in text) for text in texts)
+    return contract is not None and bool(parse(_flags(build, contract)).spellings)
 
 
 def _contract(value: Value) -> contracts.BuildClass | None:
@@ -160,11 +158,15 @@ def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> d
     found = _listed_commands(survey, _with_few_sources(build, contract), contract)
     if found:
         return found
-    words = _scripted(survey, build, contract)
-    flags = build.data.attributes.get(contract.flags)
-    if not words and flags is not None and isinstance(flags.data, List):
-        words = [item.data for item in flags.data.items if isinstance(item.data, str)]
+    words = _scripted(survey, build, contract) or _flags(build, contract)
     return {path: parse(words) for path in _paths(build.data.attributes.get(contract.sources))}
+
+
+def _flags(build: Value, contract: contracts.BuildClass) -> list[str]:
+    """The flags that a build is given, as far as they are known."""
+    flags = build.data.attributes.get(contract.flags)
+    listed = flags.data.items if flags is not None and isinstance(flags.data, List) else []
+    return [item.data for item in listed if isinstance(item.data, str)]
 
 
 def _listed_commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> dict[str, Command]:
