@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,9 @@ from analyzer.python.library import HOLE
 from analyzer.python.machine import STEPS, Budget
 from analyzer.python.modules import ROOT
 from analyzer.python.survey import Survey
-from analyzer.python.values import Choice, Dict, Instance, List, Raised, Site, Value
+from analyzer.python.values import Choice, Dict, Instance, List, Loaded, Raised, Site, Value
+
+_INCLUDED = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,13 @@ def _described(
 ) -> BuildSeen:
     sources: dict[str, None] = {}
     commands: dict[str, Command] = {}
+    # What Python writes is told of where this function does, and so is a source of its own.
+    own = {
+        f"/{dotted}{path}": replace(content, origin=site.file, line=site.line)
+        for path, content in written.items()
+        if isinstance(content, Content) and content.text
+    }
+    written = {**written, **own}
     name = ""
     for value in builds:
         contract = _contract(value)
@@ -118,7 +128,7 @@ def _described(
         if title is not None and isinstance(title.data, str):
             name = title.data
         for path in _paths(instance.attributes.get(contract.sources)):
-            sources.setdefault(path)
+            sources.setdefault(f"/{dotted}{path}" if f"/{dotted}{path}" in own else path)
         commands.update(_commands(survey, value, contract))
     return BuildSeen(
         dotted,
@@ -155,18 +165,27 @@ def _paths(value: Value | None) -> list[str]:
 
 def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> dict[str, Command]:
     """What the command lines of a build say, by source; from its flags alone where they are not known."""
-    found = _listed_commands(survey, _with_few_sources(build, contract), contract)
-    if found:
-        return found
-    words = _scripted(survey, build, contract) or _flags(build, contract)
+    words: list[str] = []
+    if isinstance(build.data, Loaded):
+        words = _texts(build, contract.flags) + _texts(build, contracts.TARGETS)
+    else:
+        found = _listed_commands(survey, _with_few_sources(build, contract), contract)
+        if found:
+            return found
+        words = _scripted(survey, build, contract) or _flags(build, contract)
     return {path: parse(words) for path in _paths(build.data.attributes.get(contract.sources))}
 
 
 def _flags(build: Value, contract: contracts.BuildClass) -> list[str]:
     """The flags that a build is given, as far as they are known."""
-    flags = build.data.attributes.get(contract.flags)
-    listed = flags.data.items if flags is not None and isinstance(flags.data, List) else []
-    return [item.data for item in listed if isinstance(item.data, str)]
+    return _texts(build, contract.flags)
+
+
+def _texts(build: Value, attribute: str) -> list[str]:
+    """The texts in the list that an attribute of a build holds."""
+    listed = build.data.attributes.get(attribute)
+    items = listed.data.items if listed is not None and isinstance(listed.data, List) else []
+    return [item.data for item in items if isinstance(item.data, str)]
 
 
 def _listed_commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> dict[str, Command]:
@@ -275,7 +294,14 @@ def plan(
         contents = _contents(good.values())
         made, failed = made_sources([path for path in sources if path in contents], contents, read)
         compiled = {one.path: one.origin for one in made if one.path in sources}
-        present = tuple(dict.fromkeys(compiled.get(p, p) for p in sources if p in known or p in compiled))
+        present = tuple(
+            dict.fromkeys(
+                file
+                for path in sources
+                if path in known or path in compiled
+                for file in ([path] if path in known else _told(contents[path], known))
+            )
+        )
         absent = [
             path.replace(HOLE, "…")
             for path in sources
@@ -312,6 +338,12 @@ def plan(
         units = tuple(path for path in sources if path in known or path in compiled)
         plans.append(BuildPlan(build, commands, spelling, units, made))
     return _distinct(plans), tuple(unresolved)
+
+
+def _told(content: Content, known: set[str]) -> list[str]:
+    """What people are told that a source is made of: of a text that Python writes, the files it includes."""
+    included = [path for path in _INCLUDED.findall(content.text or "") if path in known]
+    return included or [content.origin]
 
 
 def _contents(rows: Iterable[BuildSeen]) -> dict[str, Content]:

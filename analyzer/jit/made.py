@@ -54,7 +54,7 @@ def made_sources(
     failed: dict[str, str] = {}
     for path, content in contents.items():
         try:
-            text = read(content.origin)
+            text = "\n" * (content.line - 1) + content.text if content.text else read(content.origin)
             if content.values is not None:
                 text = rendered(text, dict(content.values))
             texts[path] = MadeSource(path, content.origin, text)

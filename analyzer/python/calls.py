@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from analyzer.python import contracts, device, expressions, stores
+from analyzer.python import compiled, contracts, device, expressions, stores
 from analyzer.python.flow import Outcome
 from analyzer.python.values import (
     NAMED,
@@ -27,6 +27,7 @@ from analyzer.python.values import (
     Instance,
     Lazy,
     List,
+    Loaded,
     Module,
     Origin,
     Partial,
@@ -116,6 +117,8 @@ def _call_external(
     path = f"{data.path}()"
     if device.lookup(path) is not None:
         return expressions.external(m, path, site, callee.source)
+    if data.path in contracts.compilers():
+        return compiled.loaded(m, contracts.compilers()[data.path], args, keywords)
     if data.path in contracts.traced() and args:
         own = contracts.traced()[data.path]
         _trace(m, args, {name: value for name, value in keywords.items() if name not in own}, site)
@@ -181,8 +184,11 @@ def call_function(
 ) -> Value:
     """Follow a function of the tree: run its body on these arguments."""
     calling, m.calling = m.calling, None
-    if f"{function.module}.{function.qualname}" in contracts.loads() and args:
+    dotted = f"{function.module}.{function.qualname}"
+    if dotted in contracts.loads() and args:
         return _loaded(m, args[0])
+    if dotted in contracts.compilers():
+        return compiled.loaded(m, contracts.compilers()[dotted], args, keywords)
     tainted = any(carries(value) for value in [*args, *keywords.values()])
     repeated = sum(
         1 for frame in m.stack if frame.function is not None and frame.function.node is function.node
@@ -275,11 +281,17 @@ def carries(value: Value, depth: int = 3) -> bool:
 
 
 def note_maker(function: Function, result: Value) -> None:
-    """The description of a build is known by the outermost function that gives it back."""
+    """The description of a build is known by the outermost function that gives it back.
+
+    What is compiled and loaded at once is known by the innermost, helpers aside.
+    """
     options = result.data.options if isinstance(result.data, Choice) else (result,)
     for option in options:
         data = option.data
-        if isinstance(data, Instance) and f"{data.of.module}.{data.of.qualname}" in contracts.builds():
+        if isinstance(data, Loaded):
+            if data.maker is None and function.dotted not in contracts.makers():
+                data.maker = function.dotted  # who calls this one uses what it loaded
+        elif isinstance(data, Instance) and f"{data.of.module}.{data.of.qualname}" in contracts.builds():
             data.maker = function.dotted
 
 
@@ -660,7 +672,10 @@ def instantiate(
         if post is not None:
             m.call(Value(Bound(post, value)), [], {}, site)
         return value
-    if expressions.mro_roots(m, of):
+    roots = expressions.mro_roots(m, of)
+    if len(roots) == 1 and isinstance(roots[0].data, Builtin) and roots[0].data.name == "list":
+        instance.holds = m.call(roots[0], args, keywords, site)
+    elif roots:
         instance.symbolic = True
         instance.attributes.update(keywords)
     return value

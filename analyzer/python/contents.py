@@ -24,10 +24,15 @@ Keywords = dict[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The text of a file of the tree; of a template, with the values that it is rendered with."""
+    """The text of a file of the tree; of a template, with the values that it is rendered with.
+
+    ``text``: one that Python itself writes; it is then said to come from the line of ``origin``.
+    """
 
     origin: str
     values: tuple[tuple[str, Any], ...] | None = None
+    text: str | None = None
+    line: int = 1
 
 
 @dataclass(frozen=True, slots=True)

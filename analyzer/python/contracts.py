@@ -8,6 +8,9 @@ from functools import cache
 
 from analyzer import data
 
+NAME, SOURCES, TARGETS = "name", "sources", "targets"
+"""Attributes of what is compiled and loaded at once; its flags have the name of their parameter."""
+
 
 @dataclass(frozen=True, slots=True)
 class BuildClass:
@@ -28,8 +31,12 @@ class BuildClass:
 
 @cache
 def builds() -> dict[str, BuildClass]:
-    """Build classes by dotted path."""
-    return {
+    """Build classes by dotted path, with those of what functions give that compile at once."""
+    at_once = {
+        one.path: BuildClass(one.path, NAME, SOURCES, one.flags, "", "", frozenset())
+        for one in compilers().values()
+    }
+    return at_once | {
         path: BuildClass(
             path,
             row["name"],
@@ -41,6 +48,66 @@ def builds() -> dict[str, BuildClass]:
         )
         for row in data.table("contracts").get("build", [])
         for path in row["classes"]
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A function that compiles sources and gives the loaded module at once.
+
+    The fields up to ``pairs`` name parameters: ``positional`` in their order; ``files`` and ``texts`` hold
+    sources, by path and as they are; ``flags`` the compiler's, ``folders`` to be searched for headers;
+    ``functions`` what is exported beside what the sources say themselves, ``pairs`` the same with the C++
+    expression of each: then the files are included by a source that exports them. ``exported`` is how an
+    export is spelled, ``around`` what is put around them; ``within`` are dotted names in the tree of the
+    folder that files are relative to, ``asked`` of flags and of functions that give flags, ``searched`` of
+    lists of folders. ``variable`` lists the architectures; else the host's own is compiled for; neither where
+    a flag holds ``unless``. ``device`` are the suffixes of sources for the device.
+    """
+
+    path: str
+    positional: tuple[str, ...]
+    files: tuple[str, ...]
+    texts: tuple[str, ...]
+    flags: str
+    folders: str
+    functions: str
+    pairs: str
+    exported: str
+    around: str
+    within: str
+    below: str
+    asked: tuple[str, ...]
+    searched: tuple[str, ...]
+    variable: str
+    unless: str
+    device: tuple[str, ...] = (".cu", ".cuh")
+
+
+@cache
+def compilers() -> Mapping[str, Compiler]:
+    """Functions that compile at once, by dotted path."""
+    return {
+        path: Compiler(
+            path,
+            tuple(row["positional"]),
+            tuple(row.get("files", ())),
+            tuple(row.get("texts", ())),
+            row["flags"],
+            row["folders"],
+            row.get("functions", ""),
+            row.get("pairs", ""),
+            row.get("exported", ""),
+            row.get("around", "{exports}"),
+            row.get("within", ""),
+            row.get("below", ""),
+            tuple(row.get("asked", ())),
+            tuple(row.get("searched", ())),
+            row.get("variable", ""),
+            row.get("unless", ""),
+        )
+        for row in data.table("contracts").get("compiles", [])
+        for path in row["functions_of"]
     }
 
 
@@ -93,7 +160,8 @@ def collectors() -> frozenset[str]:
 @cache
 def makers() -> frozenset[str]:
     """Functions that make a build from what they are given: helpers, not builds of their own."""
-    return frozenset(maker for row in data.table("contracts").get("build", []) for maker in row["makers"])
+    rows = [*data.table("contracts").get("build", []), *data.table("contracts").get("compiles", [])]
+    return frozenset(maker for row in rows for maker in row["makers"])
 
 
 @cache
@@ -102,6 +170,9 @@ def build_words() -> frozenset[str]:
     found: set[str] = set()
     for row in data.table("contracts").get("build", []):
         found.update(path.rpartition(".")[2] for path in row["classes"])
+        found.update(maker.rpartition(".")[2] for maker in row["makers"])
+    for row in data.table("contracts").get("compiles", []):
+        found.update(row["words"])
         found.update(maker.rpartition(".")[2] for maker in row["makers"])
     return frozenset(found)
 

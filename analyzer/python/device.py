@@ -127,6 +127,18 @@ def _constants() -> dict[str, tuple[int, int]]:
 
 
 @cache
+def _types() -> dict[str, str]:
+    groups = [row.get("type") for row in data.table("device_api").get("distinct", [])]
+    found = ((path, groups[group]) for path, (group, _) in _constants().items())
+    return {path: kind for path, kind in found if kind is not None}
+
+
+def type_of(path: str) -> str | None:
+    """The class, by dotted path, of a constant outside the tree; ``None`` where no entry tells."""
+    return _types().get(path)
+
+
+@cache
 def _canonical() -> dict[str, str]:
     first: dict[tuple[int, int], str] = {}
     return {path: first.setdefault(place, path) for path, place in _constants().items()}

@@ -27,6 +27,7 @@ from analyzer.python.values import (
     Instance,
     Lazy,
     List,
+    Loaded,
     Module,
     Origin,
     Partial,
@@ -113,6 +114,8 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
         return external(m, f"{data.path}.{name}", site, value.source)
     if isinstance(data, Module):
         return imports.member(m, data.name, name, site).derived(value.source)
+    if isinstance(data, Loaded):
+        return Value(Export((data.maker,), name), value.source) if data.maker else Value(Free(name))
     if isinstance(data, Instance):
         return _instance_attribute(m, value, data, name, site)
     if isinstance(data, Class):
@@ -990,6 +993,8 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
         return Value(data if isinstance(data, Unknown) else key.data, source)
     if isinstance(data, Choice):
         return each(m, data, lambda option: item(m, option, key, site)).derived(source)
+    if isinstance(data, Builtin) and data.name in library.GENERIC:
+        return value
     if isinstance(data, External):
         if data.path in contracts.traced():
             return value  # with options for the compiler
@@ -1146,6 +1151,8 @@ def _dict(m: Machine, node: ast.Dict, frame: Frame) -> Value:
 def iterate(m: Machine, value: Value, site: Site) -> list[Value] | None:
     """The elements in order, ``None`` when they are not all known."""
     data = value.data
+    if isinstance(data, Instance) and data.holds is not None:
+        return iterate(m, data.holds.derived(value.source), site)
     if isinstance(data, tuple):
         return [element.derived(value.source) for element in data]
     if isinstance(data, List):
@@ -1311,8 +1318,10 @@ def _formatted(m: Machine, node: ast.FormattedValue, frame: Frame) -> Value:
     if isinstance(value.data, Choice):
         return Value(Free("one of several texts"), value.source)
     try:
-        data = plain(value)
+        data = plain(value) if not isinstance(value.data, Instance) else value
     except ValueError:
+        data = value
+    if data is value:
         text = library.text_of(m, value)
         if text is None and m.holes:
             text = library.HOLE

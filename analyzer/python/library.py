@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 Args = list[Value]
 Keywords = dict[str, Value]
 
+#: Built-in classes that stay what they are when the type of their items is named.
+GENERIC = frozenset(["list", "dict", "tuple", "set", "frozenset", "type"])
 #: Bases that add no attributes of interest.
 PLAIN_BASES = frozenset(
     [
@@ -110,6 +112,10 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
         if data.name == "dict" and name == "fromkeys":
             return Value(Builtin("fromkeys", _from_keys))
         return Value(Free(f"attribute {name} of {data.name}"))
+    if isinstance(data, Found) and m.index.find(data.name) is not None:
+        if name in ("origin", "name"):
+            return Value(data.name if name == "name" else f"{ROOT}{m.index.path(data.name)}")
+        return Value(Free(f"{name} of a module specification"))
     if isinstance(data, PurePosixPath) and name in _PATH_METHODS:
         return _bound(_PATH_METHODS[name], value, name)
     if is_constant(data) or isinstance(data, (tuple, range, re.Match)):
@@ -241,6 +247,11 @@ def text_of(m: Machine, value: Value) -> str | None:
     if isinstance(data, Instance) and expressions.is_enum(m, data.of):
         name = data.attributes.get("name")  # that of any member is not known
         return f"{data.of.node.name}.{name.data}" if name is not None and isinstance(name.data, str) else None
+    if isinstance(data, Instance) and not data.symbolic:
+        method = expressions.find_in_class(m, data.of, "__str__")
+        if method is not None and isinstance(method.data, Function):
+            text = m.call(Value(Bound(method, value)), [], {}, m.stack[-1].site(method.data.node)).data
+            return text if isinstance(text, str) else None
     if isinstance(data, (External,)) and "()" not in data.path:
         return data.path
     return None
@@ -539,11 +550,14 @@ def _isinstance(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value
         return Value(Free("isinstance"))
     value, kinds = args
     options = list(kinds.data) if isinstance(kinds.data, tuple) else [kinds]
-    if undecided(value.data) or isinstance(value.data, External):
+    own = device.type_of(value.data.path) if isinstance(value.data, External) else None
+    if undecided(value.data) or (isinstance(value.data, External) and own is None):
         return Value(Free("the type of a free value"), value.source)
     answers: list[bool | None] = []
     for kind in options:
-        if isinstance(kind.data, Builtin) and isinstance(getattr(builtins, kind.data.name, None), type):
+        if own is not None and isinstance(kind.data, (Builtin, External)):
+            answers.append(isinstance(kind.data, External) and kind.data.path == own)
+        elif isinstance(kind.data, Builtin) and isinstance(getattr(builtins, kind.data.name, None), type):
             expected = getattr(builtins, kind.data.name)
             actual = {List: list, Dict: dict, Set: set}.get(type(value.data), type(value.data))
             answers.append(issubclass(actual, expected) if not isinstance(value.data, Instance) else None)
@@ -616,7 +630,8 @@ def _str(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     if isinstance(value.data, Unknown):
         return value
     try:
-        return Value(str(plain(value)), value.source)
+        if not isinstance(value.data, Instance):
+            return Value(str(plain(value)), value.source)
     except ValueError:
         pass
     text = text_of(m, value)
@@ -748,16 +763,22 @@ def _getenv(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     default = args[1] if len(args) > 1 else keywords.get("default", Value(None))
     if not isinstance(key.data, str):
         return Value(Free("an environment variable"))
-    given = dict(m.host.environment)
-    if key.data in given:
-        return Value(given[key.data])
-    return default.derived(Provenance(Origin.OPTION, (), site, key.data))
+    variables: Environment = environment(m).data
+    given: tuple[Value, Value] | None = variables.items.get(key.data)
+    if given is not None and key.data not in variables.maybe:
+        return given[1]
+    unset = default.derived(Provenance(Origin.OPTION, (), site, key.data))
+    return unset if given is None else join([given[1], unset])
 
 
 def environment(m: Machine) -> Value:
-    """``os.environ``: what the user gave, and nothing else."""
-    items = {name: (Value(name), Value(text)) for name, text in m.host.environment}
-    return Value(Environment(items, m.depth))
+    """``os.environ``: what the user gave, and what that which is being run put into it."""
+    if m.environment is None:
+        items = {name: (Value(name), Value(text)) for name, text in m.host.environment}
+        variables = Environment(items, m.depth)
+        variables.made = 0  # it was there before any branch that first asks for it
+        m.environment = Value(variables)
+    return m.environment
 
 
 def _find_spec(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:

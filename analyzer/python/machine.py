@@ -200,6 +200,8 @@ class Machine:
         """How many branches are being run of which it is free whether they are taken."""
         self.assumed: dict[str, Value] = {}
         """Options that are given: values of attributes, by name, of objects that are not known."""
+        self.environment: Value | None = None
+        """``os.environ`` as it stands for what is being run; made when first asked for."""
         self.taken: dict[tuple[ast.AST, str], int] = {}
         """What names in functions are taken to be where they are free."""
         self.defined: dict[str, dict[str, Function]] = {}
@@ -288,13 +290,14 @@ class Machine:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Run something that the present control flow does not decide, such as another module's body."""
-        saved = self.control, self.depth, self.may_raise, self.may_lack, self.heap
+        saved = self.control, self.depth, self.may_raise, self.may_lack, self.heap, self.environment
         self.control, self.depth, self.heap = [], 0, Heap(version=self.heap.version)
+        self.environment = None
         try:
             yield
         finally:
             version = self.heap.version
-            self.control, self.depth, self.may_raise, self.may_lack, self.heap = saved
+            self.control, self.depth, self.may_raise, self.may_lack, self.heap, self.environment = saved
             self.heap.version = version
 
     @contextmanager

@@ -345,6 +345,13 @@ class Instance:
     """For a member of an enumeration: the value that it is equal to, or itself."""
     maker: str | None = None
     """For the description of a build: the function that gave it back."""
+    holds: Value | None = None
+    """For an object of a class that is derived from a list: what it was made of."""
+
+
+@dataclass(slots=True, eq=False)
+class Loaded(Instance):
+    """A module that a call compiled and loaded at once; the attributes describe the build."""
 
 
 @dataclass(slots=True, eq=False)
@@ -500,6 +507,8 @@ def _plain(value: Value) -> Any:
         return {key: _plain(item) for key, (_, item) in data.items.items()}
     if isinstance(data, Set) and not data.open:
         return set(data.items)
+    if isinstance(data, Instance) and data.holds is not None:
+        return _plain(data.holds)
     raise ValueError("not a known constant")
 
 

@@ -21,6 +21,19 @@ PROGRAM = """
     def ask_env_item(): return os.environ["SMG_UNSET"]
     def ask_env_list(): return [tuple(a.split(".")) for a in os.environ["SMG_ARCH"].split(" ")]
     def ask_env_flag(): return os.environ.get("SMG_FLAG", "0").lower() in ("1", "true")
+    def ask_env_set():
+        os.environ["SMG_NEW"] = f"{major}.{minor}"
+        try:
+            return os.environ["SMG_NEW"], os.getenv("SMG_NEW", "none"), "SMG_NEW" in os.environ
+        finally:
+            del os.environ["SMG_NEW"]
+    def ask_env_gone(): return os.getenv("SMG_NEW", "none"), "SMG_NEW" in os.environ
+    class Args(list[str]):
+        def __str__(self): return ", ".join(self)
+    def ask_derived():
+        args = Args(str(x) for x in (major, 2))
+        return f"X<{args}>", str(args), [*args], "_".join(args)
+    def ask_spec(): return find_spec("case").name
     def ask_regex():
         found = re.match(r"(\\d+)\\.(\\d+)([af]?)", f"{major}.{minor}a")
         return found.group(1), found.groups(), found is not None
@@ -84,6 +97,46 @@ NEW = VERSION >= Version("12.9")
         assert plain(found) is new
         assert found.source is not None
         assert not found.tainted, "the toolkit is no device answer"
+
+
+@pytest.mark.parametrize(
+    ("ask", "known"),
+    [
+        ("isinstance(torch.float16, bool)", False),
+        ("isinstance(torch.float16, (int, float))", False),
+        ("isinstance(torch.bfloat16, torch.dtype)", True),
+        ("isinstance(torch.float16, torch.device)", False),
+    ],
+)
+def test_the_class_of_a_constant_outside_the_tree_is_known_where_it_is_described(
+    ask: str, known: bool
+) -> None:
+    text = f"import torch\nASK = {ask}\n"
+    found = answer(machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0"), "ASK")
+    assert not isinstance(found, Raised)
+    assert found.data is known
+
+
+def test_what_one_function_puts_into_the_environment_no_other_one_sees() -> None:
+    """They are run on their own: which of them ran before is not known."""
+    text = """
+import os
+def put(): os.environ["SMG_NEW"] = "1"
+def ask(): return os.getenv("SMG_NEW", "none")
+"""
+    m = machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0")
+    assert not isinstance(answer(m, "put"), Raised)
+    found = answer(m, "ask")
+    assert not isinstance(found, Raised)
+    assert found.data == "none"
+
+
+@pytest.mark.parametrize(("name", "known"), [("case", "/<root>/case.py"), ("json", None)])
+def test_where_a_module_of_the_tree_lies_is_known(name: str, known: str | None) -> None:
+    text = f"import importlib.util\ndef ask(): return importlib.util.find_spec('{name}').origin\n"
+    found = answer(machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0"), "ask")
+    assert not isinstance(found, Raised)
+    assert isinstance(found.data, Free) if known is None else found.data == known
 
 
 def test_an_unknown_command_is_free() -> None:
