@@ -25,7 +25,7 @@ from analyzer.graph.link import link
 from analyzer.graph.unlinked import unlinked
 from analyzer.jit import builds, listed, named, places
 from analyzer.jit.extract import Extract, extract
-from analyzer.judge import backends, matrix
+from analyzer.judge import backends, matrix, switches
 from analyzer.judge.declared import contradicted
 from analyzer.judge.images import images
 from analyzer.judge.justification import Follower
@@ -246,7 +246,14 @@ def analyse(
             unfollowed(_placed(gate), options.target)
             for gate in listed.gates(tree, options.target, options.references, names)
         ]
-    others = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values(), *tuned, *shipped]
+        switched = [
+            judged(_placed(gate))
+            for gate in switches.gates(
+                found, natives.without(passed_by), options.target, options.references, names
+            )
+        ]
+    read = [*guards.values(), *libraries.values(), *demands.values(), *unfit.values()]
+    others = [*read, *tuned, *shipped, *switched]
     every = sorted([*python_gates, *others], key=_gate_order)
     target = archs.find(options.target)
     return Report(

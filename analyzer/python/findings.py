@@ -10,7 +10,7 @@ from analyzer.model import Step
 from analyzer.python import sides
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
-from analyzer.python.observe import Call, Decision, Key, shown
+from analyzer.python.observe import Call, Decision, Key, Switched, shown
 from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
 from analyzer.python.tiles import Tiles
@@ -111,6 +111,9 @@ class Findings:
     asked: tuple[Asked, ...] = ()
     surely: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
     """Operations of kernel languages that a function, by its dotted name, calls on every way."""
+    switched: tuple[Switched, ...] = ()
+    sure: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
+    """What a function, by its dotted name, calls on every way: functions of the tree, and what is outside."""
     passed: frozenset[tuple[str, int]] = frozenset()
     failed: dict[tuple[str, int], str] = field(default_factory=dict)
     """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
@@ -163,10 +166,13 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.launches = tuple(observer.launches)
     found.lists = tuple(observer.lists)
     found.asked = tuple(observer.asked)
+    found.switched = tuple(observer.switched)
     for (module, qualname), walked in survey.walked.items():
         function = m.defined[module][qualname]
         if (module, qualname) in observer.surely:
             found.surely[function.dotted] = tuple(observer.surely[module, qualname])
+        if (module, qualname) in observer.sure:
+            found.sure[function.dotted] = tuple(observer.sure[module, qualname])
         value = walked.value
         error = walked.raised
         found.outcomes[function.dotted] = Outcome(

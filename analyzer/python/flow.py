@@ -87,14 +87,15 @@ ROUNDS = 3
 def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
     """``if``: one side if the test is known, else both."""
     test = expressions.as_condition(m, m.evaluate(node.test, frame), frame.site(node.test))
-    gate = m.recorder.decision(m, frame, node.test, "if", if_set(test), node) or test.source
+    switch = _switch(node.test, test, frame)
+    gate = m.recorder.decision(m, frame, node.test, "if", if_set(test), node) or switch
     found = truth(test)
     sides = (node.body, node.orelse)
     if found is Truth.TRUE or found is Truth.FALSE:
         taken, skipped = sides if found is Truth.TRUE else sides[::-1]
         if optional(test):
             suppose(m, frame, node, _under(m, skipped, frame, gate, node))
-            gate = test.source
+            gate = switch
         outcome = _under(m, taken, frame, gate, node)()
         if outcome is Outcome.NORMAL and gate is not None and (gate.door or gate.option):
             if gate.door:
@@ -103,6 +104,17 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
                 m.control.append(Provenance(Origin.CONTROL, (gate,), what=returning(skipped)))
         return outcome
     return fork(m, [_under(m, side, frame, gate, node) for side in sides], frame, gate, found)
+
+
+def _switch(node: ast.expr, test: Value, frame: Frame) -> Provenance | None:
+    """The provenance of a condition, told as a switch where an environment variable has a part in it.
+
+    Not where something in it is negated: which default leads where is then not looked into.
+    """
+    if not optional(test) or any(isinstance(inner, ast.Not) for inner in ast.walk(node)):
+        return test.source
+    assert test.source is not None
+    return Provenance(Origin.SWITCH, (test.source,), frame.site(node))
 
 
 #: Steps that are spent on what an option that is not set would bring.

@@ -86,6 +86,20 @@ class Call:
         return top if self.kind == "outside" and top in contracts.device_modules() else None
 
 
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """A call under a switch that is on where its environment variable is not set.
+
+    ``default`` is where that is written, ``callee`` the dotted name of what is called.
+    """
+
+    variable: str
+    default: Site
+    caller: str
+    callee: str
+    site: Site
+
+
 class Observer:
     """The recorder of one machine."""
 
@@ -111,6 +125,10 @@ class Observer:
         """Decisions on which numbers hang that a kernel is launched with and that are not known."""
         self.surely: dict[tuple[str, str], dict[tuple[str, Site], None]] = {}
         """Operations of kernel languages that a walked function surely calls, itself or in what it calls."""
+        self.switched: dict[Switched, None] = {}
+        """Calls that environment variables let through which are not set, and no decision on the device."""
+        self.sure: dict[tuple[str, str], dict[tuple[str, Site], None]] = {}
+        """What a walked function calls on every way, itself or in what it calls: functions, operators."""
         self.lists: dict[ArchList, None] = {}
         """Lists of architectures that were put into the environment."""
         self.functions: dict[str, Site] = {}
@@ -174,11 +192,26 @@ class Observer:
                 ends.append((name, kind))
             ends += [(file, "loads") for file in _loaded(callee, args)]
         if ends:
-            under = self._under(m)
-            for name, kind in ends:
-                self.calls[Call(caller, name, kind, site, under, frame.given)] = None
+            self._led(m, frame, caller, ends, site)
         if caller not in self.functions:
             self.functions[caller] = Site(frame.file, _line(frame), _line(frame), 1)
+
+    def _led(self, m: Machine, frame: Frame, caller: str, ends: list[tuple[str, str]], site: Site) -> None:
+        """Record where a call leads to, each with its kind."""
+        under = self._under(m)
+        for name, kind in ends:
+            self.calls[Call(caller, name, kind, site, under, frame.given)] = None
+        if len(ends) == 1 and ends[0][1] in ("calls", "outside"):
+            self._surely(m, caller, ends[0][0], site, under)
+
+    def _surely(self, m: Machine, caller: str, callee: str, site: Site, under: frozenset[Key]) -> None:
+        """Record a call that is made on every way, and one that hangs on a switch alone."""
+        if m.forks == 0 and m.roots and not any(frame.returns for frame in m.stack):
+            self.sure.setdefault(m.roots[-1], {})[callee, site] = None
+        if not under:
+            for source in m.control:
+                for variable, default in _switches(source) if source.option else ():
+                    self.switched[Switched(variable, default, caller, callee, site)] = None
 
     def _called_outside(
         self, m: Machine, frame: Frame, node: ast.Call, callee: str, args: list[Value]
@@ -294,6 +327,31 @@ class Observer:
     def stored(self, name: str) -> None:
         """Note an attribute that was given a device answer."""
         self.attributes.add(name)
+
+
+def _switches(source: Provenance) -> Iterator[tuple[str, Site]]:
+    """The variables behind a switch that are on where they are not set: the name, and where it says so.
+
+    It is a class of variables that is given the default: a value that is written as an argument.
+    """
+    for switch in source.walk():
+        for node in switch.walk() if switch.kind is Origin.SWITCH else ():
+            on = [parent for parent in node.parents if _is_on(parent)]
+            names = [
+                inner.what
+                for parent in node.parents
+                if parent.option
+                for inner in parent.walk()
+                if inner.kind is Origin.OPTION and inner.what
+            ]
+            if len(on) == 1 and on[0].site is not None and len(set(names)) == 1:
+                yield names[0], on[0].site
+
+
+def _is_on(source: Provenance) -> bool:
+    """Whether it is an argument that is written as ``True``."""
+    node = source.written.node if source.kind is Origin.ARGUMENT and source.written is not None else None
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _loaded(callee: Value, args: list[Value]) -> Iterator[str]:

@@ -60,6 +60,9 @@ class Origin(Enum):
     CHECK = "check"  # a device answer compared with an argument; key: its node; what: whether it is among it
     RETURN = "return"  # the result of a call; key: the call
     GATE = "gate"  # a decision: what hangs on it only forwards it
+    SWITCH = (
+        "switch"  # a decision that an environment variable has a part in, by what it is where it is not set
+    )
     CONTROL = "control"  # a decision under which the value was stored
     JOIN = "join"  # several of the above
 

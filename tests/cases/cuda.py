@@ -8,6 +8,7 @@ are fetched once into ``.cache``; each report is kept there for each state of th
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from tests.cases import measure
 from tests.cases.records import Case, Release, fault, rows
 from tests.cases.runner import FURTHER_ON, HEAVY, judge
 
+_KERNELS = re.compile(r"^Requires-Dist: (sgl-kernel|sglang-kernel)==([\d.a-z]+)$", re.MULTILINE)
 LAYERS = ("cuda_guard", "host_cpp_check", "isa", "isa_illegal", "resource_limit")
 
 
@@ -45,7 +47,15 @@ def cases() -> Iterator[Case]:
         if row.get("layer") in LAYERS:
             yield fault(row)
         elif row["effect"] == "wrongly_included" and row["package"] not in HEAVY:
-            yield replace(fault(row), layer=FURTHER_ON)
+            case = replace(fault(row), layer=FURTHER_ON)
+            # Where no layer of its own decides, what stops it lies in the kernels that it is installed with.
+            yield replace(case, beside=_kernels(case.release)) if row["layer"] == "other" else case
+
+
+def _kernels(release: Release) -> tuple[Release, ...]:
+    """The compiled kernels that a release demands, by its own metadata."""
+    (metadata,) = measure.tree(release).glob("*.dist-info/METADATA")
+    return tuple(Release(*found) for found in _KERNELS.findall(metadata.read_text(encoding="utf-8")))
 
 
 def told(releases: Sequence[Release], target: str, jobs: int) -> measure.Told:
