@@ -430,7 +430,8 @@ def _argument_key(value: Value) -> Any:
     if isinstance(data, Choice):
         return ("choice", tuple(_argument_key(item) for item in data.options))
     if isinstance(data, Instance) and data.symbolic:
-        return ("symbolic", id(data.of))
+        known = tuple((name, id(item)) for name, item in data.attributes.items())
+        return ("symbolic", id(data.of), known)
     if isinstance(data, (Bound, Partial)):
         return ("callable", id(data))
     return ("object", id(data))
@@ -634,6 +635,9 @@ def is_dataclass(m: Machine, of: Class) -> bool:
             decorator.partition("(")[0].rpartition(".")[2] == "dataclass" for decorator in item.decorators
         ):
             return True
+    roots = [root.data for root in expressions.mro_roots(m, of)]
+    if any(isinstance(root, External) and root.path in contracts.records() for root in roots):
+        return True
     return bool(expressions.namedtuple_fields(m, of))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python import expressions
@@ -12,6 +13,7 @@ from analyzer.python.values import (
     Dict,
     Environment,
     Free,
+    Instance,
     List,
     Raised,
     Set,
@@ -23,6 +25,7 @@ from analyzer.python.values import (
     hashable,
     is_constant,
     join,
+    membership,
     truth,
     undecided,
 )
@@ -314,7 +317,7 @@ def _pop_key(m: Machine, site: Site, owner: Value, args: Args, keywords: Keyword
 
 
 def _member(element: Value) -> Any:
-    return hashable(element)
+    return membership(element)
 
 
 def _add(m: Machine, site: Site, owner: Value, args: Args, keywords: Keywords) -> Value:
@@ -382,14 +385,17 @@ def _algebra(name: str) -> Method:
         try:
             if owner.data.open or None in lists:
                 raise ValueError
-            members = [[hashable(element) for element in elements or []] for elements in lists]
+            members = [[membership(element) for element in elements or []] for elements in lists]
+            objects = any(isinstance(one, Instance) for one in [*owner.data.items, *chain(*members)])
+            if objects and name not in ("union", "update"):
+                raise ValueError  # which of them are held equal is not known
             result = getattr(set(owner.data.items), name)(*members)
         except (ValueError, TypeError):
             return m.unknown("a set that is not known", site, source)
         if is_constant(result):
             return Value(result, source)
         known = {
-            hashable(element): element
+            membership(element): element
             for element in [*owner.data.items.values(), *(e for elements in lists for e in elements or [])]
         }
         return Value(Set({member: known[member] for member in result}, m.depth), source)

@@ -111,6 +111,44 @@ def compilers() -> Mapping[str, Compiler]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """A class whose objects are entries of a registry, which say on which devices they may be used.
+
+    ``argument`` says so, ``name`` is what it serves, ``leads_to`` the code; ``method`` tells of a platform
+    whether it may be used there, ``platform`` is a function of the tree that gives the host's.
+    """
+
+    path: str
+    argument: str
+    name: str
+    leads_to: str
+    method: str
+    platform: str
+
+
+@cache
+def registries() -> Mapping[str, Registry]:
+    """Classes of entries by dotted path."""
+    return {
+        path: Registry(path, row["argument"], row["name"], row["leads_to"], row["method"], row["platform"])
+        for row in data.table("contracts").get("registry", [])
+        for path in row["classes"]
+    }
+
+
+@cache
+def registry_words() -> frozenset[str]:
+    """Their last names."""
+    return frozenset(path.rpartition(".")[2] for path in registries())
+
+
+@cache
+def records() -> frozenset[str]:
+    """Classes outside the tree whose subclasses have a constructor made from their annotated fields."""
+    return frozenset(data.table("contracts")["records"]["bases"])
+
+
 @cache
 def loads() -> frozenset[str]:
     """Dotted paths of the methods that give a loaded build."""

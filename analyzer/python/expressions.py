@@ -45,6 +45,7 @@ from analyzer.python.values import (
     is_constant,
     join,
     lift,
+    membership,
     optional,
     outside,
     plain,
@@ -469,6 +470,8 @@ def binary(m: Machine, op: ast.operator, left: Value, right: Value, site: Site) 
         a, b = left.data.items, right.data.items
         if isinstance(op, ast.BitOr):
             merged = {**a, **b}
+        elif any(isinstance(key, Instance) for key in [*a, *b]):
+            return Value(Set({}, m.depth, True), source)  # which of them are held equal is not known
         elif isinstance(op, ast.BitAnd):
             merged = {key: item for key, item in a.items() if key in b}
         else:
@@ -1116,7 +1119,7 @@ def _set(m: Machine, node: ast.Set, frame: Frame) -> Value:
     members: dict[Any, Value] = {}
     for value in items:
         try:
-            members[hashable(value)] = value
+            members[membership(value)] = value
         except (ValueError, TypeError):
             open_ended = True
     return Value(Set(members, m.depth, open_ended), combine(*(value.source for value in items)))
@@ -1259,7 +1262,7 @@ def _over(m: Machine, node: Comprehension, frame: Frame, outermost: Value) -> Va
         members: dict[Any, Value] = {}
         for key, _ in found:
             try:
-                members[hashable(key)] = key
+                members[membership(key)] = key
             except (ValueError, TypeError):
                 open_ended = True
         return Value(Set(members, m.depth, open_ended), source)

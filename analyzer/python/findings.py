@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from analyzer.model import Step
-from analyzer.python import sides
+from analyzer.python import registries, sides
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
-from analyzer.python.observe import Call, Decision, Key, Switched, shown
+from analyzer.python.observe import Call, Decision, Key, Observer, Switched, shown
 from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
 from analyzer.python.tiles import Tiles
@@ -111,6 +111,7 @@ class Findings:
     asked: tuple[Asked, ...] = ()
     surely: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
     """Operations of kernel languages that a function, by its dotted name, calls on every way."""
+    registered: tuple[registries.Told, ...] = ()
     switched: tuple[Switched, ...] = ()
     sure: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
     """What a function, by its dotted name, calls on every way: functions of the tree, and what is outside."""
@@ -167,6 +168,10 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.lists = tuple(observer.lists)
     found.asked = tuple(observer.asked)
     found.switched = tuple(observer.switched)
+    saved = m.recorder, m.passed, m.failed
+    m.recorder, m.passed, m.failed = Observer(), set(), {}
+    found.registered = tuple(registries.answers(m, observer.registered))
+    m.recorder, m.passed, m.failed = saved
     for (module, qualname), walked in survey.walked.items():
         function = m.defined[module][qualname]
         if (module, qualname) in observer.surely:

@@ -14,7 +14,7 @@ from analyzer import archs
 from analyzer.identity import Numbering, digest
 from analyzer.model import Effect, Gate, Layer, Part, Step, Unresolved, Verdict
 from analyzer.model import Place as ModelPlace
-from analyzer.python import demands, lists, pins, refusals, sides, toolkits
+from analyzer.python import demands, lists, pins, refusals, registries, sides, toolkits
 from analyzer.python.decisions import Merged, place_key, site_key, sort
 from analyzer.python.findings import Findings, Seen, Static
 from analyzer.python.observe import Key
@@ -99,7 +99,9 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     asked = [*demands.gates(found, target, references), *demands.launched(found, target, references)]
     refused = refusals.gates(found, target, references, [draft.gate for draft in drafts])
     pinned = pins.gates(found, target, references)
-    further = [*refused, *toolkits.gates(found, target, references), *pinned]
+    told = {arch: findings.registered for arch, findings in found.items()}
+    registered = registries.gates(told, target, references)
+    further = [*registered, *refused, *toolkits.gates(found, target, references), *pinned]
     for gate, module, scope in [*asked, *listed, *further]:
         drafts.append(
             PythonGate(

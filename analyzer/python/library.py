@@ -49,6 +49,7 @@ from analyzer.python.values import (
     is_constant,
     join,
     lift,
+    membership,
     plain,
     some_attribute,
     truth,
@@ -267,6 +268,8 @@ def _first(args: Args) -> Value:
 def _len(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     value = _first(args)
     data = value.data
+    if isinstance(data, Set) and sum(isinstance(key, Instance) for key in data.items) > 1:
+        return Value(Free("how many objects are held equal"), value.source)
     if isinstance(data, (List, Dict, Set)) and not data.open:
         return Value(len(data.items), value.source)
     if isinstance(data, (tuple, str, bytes, range)):
@@ -332,7 +335,7 @@ def _collection(kind: str) -> Callable[[Machine, Site, Args, Keywords], Value]:
             is_open = False
             for element in elements:
                 try:
-                    members[hashable(element)] = element
+                    members[membership(element)] = element
                 except (ValueError, TypeError):
                     is_open = True
             return Value(Set(members, m.depth, is_open), value.source)
@@ -570,7 +573,8 @@ def _isinstance(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value
                         None if value.data.symbolic or _extends(m, kind.data, value.data) else False
                     )
             else:
-                answers.append(False if is_constant(value.data) else None)
+                plain_data = is_constant(value.data) or isinstance(value.data, (tuple, List, Dict, Set))
+                answers.append(False if plain_data and not _by_shape(m, kind.data) else None)
         elif kind.data is None or isinstance(kind.data, Free):
             answers.append(None)
         elif isinstance(kind.data, External) and isinstance(value.data, Instance):
@@ -586,6 +590,16 @@ def _isinstance(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value
     if True in answers:
         return Value(True, value.source)
     return Value(Free("the type") if None in answers else False, value.source)
+
+
+def _by_shape(m: Machine, kind: Class) -> bool:
+    """Whether objects are of a class by what they have, whatever they are derived from."""
+    from analyzer.python import expressions
+
+    roots = [root.data for root in expressions.mro_roots(m, kind)]
+    return any(
+        isinstance(root, External) and root.path.startswith(("typing", "collections")) for root in roots
+    )
 
 
 def _extends(m: Machine, kind: Class, instance: Instance) -> bool:

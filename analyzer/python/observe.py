@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from analyzer.python import contracts, launches, natives, toolkits
+from analyzer.python import contracts, launches, natives, registries, toolkits
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
 from analyzer.python.modules import ROOT
@@ -129,6 +129,8 @@ class Observer:
         """Calls that environment variables let through which are not set, and no decision on the device."""
         self.sure: dict[tuple[str, str], dict[tuple[str, Site], None]] = {}
         """What a walked function calls on every way, itself or in what it calls: functions, operators."""
+        self.registered: dict[registries.Entry, Value] = {}
+        """Entries of registries that were made."""
         self.lists: dict[ArchList, None] = {}
         """Lists of architectures that were put into the environment."""
         self.functions: dict[str, Site] = {}
@@ -181,6 +183,10 @@ class Observer:
             self._called_outside(m, frame, node, callee.data.path, args)
         if isinstance(node.func, ast.Subscript):
             self._launched(m, frame, node, args)
+        entry = registries.entry(frame, node, callee, result)
+        if entry is not None:
+            self.telling.update(m.roots)
+            self.registered.setdefault(entry, result)
         ends: list[tuple[str, str]] = []
         if isinstance(callee.data, Free):
             if isinstance(node.func, ast.Attribute):

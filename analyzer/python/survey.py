@@ -115,7 +115,7 @@ class Interest:
         self.local = {file: set(names) for file, names in self.calling.items()}
 
     def _words(self, present: frozenset[str]) -> set[str]:
-        listing = (lists.variables() | contracts.pin_words()) & present
+        listing = (lists.variables() | contracts.pin_words() | contracts.registry_words()) & present
         return self.natives.words(present) | tiles.words(present) | listing | lists.constants(present)
 
     def fresh(self) -> Interest:

@@ -539,6 +539,19 @@ def hashable(value: Value) -> Any:
     return found
 
 
+def membership(value: Value) -> Any:
+    """What stands for a value among the members of a set: for an object of the tree, the object itself.
+
+    Whether two objects are held equal is not known: how many members there are is then not, either.
+
+    Raises:
+        ValueError: it is not known.
+        TypeError: it cannot be hashed.
+    """
+    data = value.data
+    return data if isinstance(data, Instance) and data.member is None else hashable(value)
+
+
 def lift(data: Any, source: Provenance | None = None, depth: int = 0) -> Value:
     """The value of a plain Python object; the converse of :func:`plain`."""
     if isinstance(data, Value):

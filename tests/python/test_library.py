@@ -139,6 +139,49 @@ def test_where_a_module_of_the_tree_lies_is_known(name: str, known: str | None) 
     assert isinstance(found.data, Free) if known is None else found.data == known
 
 
+@pytest.mark.parametrize("base", ["outside.Base", "msgspec.Struct"])
+def test_objects_that_were_made_of_other_values_are_told_apart(base: str) -> None:
+    """What was found out of one by a call says nothing of the other, though both were made elsewhere."""
+    text = f"""
+import msgspec, outside
+class Window({base}):
+    least: int = 0
+    most: int = 100
+    def holds(self, number):
+        if number > self.most:
+            return False
+        return True
+def wide(): return Window(least=9).holds(12)
+def ask():
+    return [Window(least=9, most=most).holds(12) for most in (12, 9, 13)]
+"""
+    m = machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0")
+    assert not isinstance(answer(m, "wide"), Raised)
+    found = answer(m, "ask")
+    assert not isinstance(found, Raised)
+    assert plain(found) == [True, False, True]
+
+
+def test_a_set_of_objects_is_known_but_not_which_of_them_are_held_equal() -> None:
+    text = """
+class Item:
+    def __init__(self, n): self.n = n
+A, B = frozenset({Item(1)}), frozenset({Item(2)})
+def ask(): return sorted(item.n for item in A | B), any(item.n == 2 for item in A.union(B)), len(A)
+def ask_len(): return len(A | B)
+def ask_common(): return bool(A & B)
+def ask_apart(): return A.isdisjoint(B)
+"""
+    m = machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0")
+    found = answer(m, "ask")
+    assert not isinstance(found, Raised)
+    assert plain(found) == ([1, 2], True, 1)
+    for name in ("ask_len", "ask_common", "ask_apart"):
+        other = answer(m, name)
+        assert not isinstance(other, Raised)
+        assert isinstance(other.data, Free)
+
+
 def test_an_unknown_command_is_free() -> None:
     text = "import subprocess\ndef ask(): return subprocess.run(['rocminfo']).returncode == 0\n"
     m = machine(ModuleIndex(["case.py"], lambda _: text.encode()), "12.0", "13.0")
