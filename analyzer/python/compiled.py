@@ -116,7 +116,13 @@ def _names(value: Value | None) -> list[str]:
 
 
 def _asked(m: Machine, dotted: str) -> Value | None:
-    """What the tree holds under a dotted name, or what a function of that name gives."""
+    """What the tree holds under a dotted name, or what a function of that name gives; found out once."""
+    if dotted not in m.told:
+        m.told[dotted] = _found_out(m, dotted)
+    return m.told[dotted]
+
+
+def _found_out(m: Machine, dotted: str) -> Value | None:
     try:
         value = m.force(m.named(dotted))
         return m.call(value, [], {}, Site("", 1, 1, 1)) if isinstance(value.data, Function) else value

@@ -196,6 +196,8 @@ class Machine:
         """Descriptions of builds that were loaded, and whether that is so on every way."""
         self.written: dict[str, Content | str | None] = {}
         """What files were given by what was run, by path; None where several texts, or one not known."""
+        self.told: dict[str, Value | None] = {}
+        """What the tree itself says of its builds, by dotted name."""
         self.forks = 0
         """How many branches are being run of which it is free whether they are taken."""
         self.assumed: dict[str, Value] = {}

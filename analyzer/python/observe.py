@@ -115,6 +115,8 @@ class Observer:
         """Calls of a method on a receiver that is not known: method name to callers."""
         self.gates: dict[int, tuple[Provenance, frozenset[Key]]] = {}
         """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
+        self.switches: dict[int, tuple[Provenance, tuple[tuple[str, Site], ...]]] = {}
+        """The same for switches in the environment."""
         self.tiles: dict[Tiles, None] = {}
         """Tables of tile sizes that were made."""
         self.launches: dict[Launch, None] = {}
@@ -216,8 +218,15 @@ class Observer:
             self.sure.setdefault(m.roots[-1], {})[callee, site] = None
         if not under:
             for source in m.control:
-                for variable, default in _switches(source) if source.option else ():
+                for variable, default in self._switches_of(source) if source.option else ():
                     self.switched[Switched(variable, default, caller, callee, site)] = None
+
+    def _switches_of(self, source: Provenance) -> tuple[tuple[str, Site], ...]:
+        """The switches behind a provenance, which does not change."""
+        known = self.switches.get(id(source))
+        if known is None:
+            known = self.switches[id(source)] = (source, tuple(_switches(source)))
+        return known[1]
 
     def _called_outside(
         self, m: Machine, frame: Frame, node: ast.Call, callee: str, args: list[Value]
