@@ -53,7 +53,7 @@ def collect(survey: Survey) -> dict[str, BuildSeen]:
         if walked.raised is not None:
             found[dotted] = BuildSeen(dotted, walked.site, "raises", walked.raised.message, "", (), ())
             continue
-        if walked.value is None:
+        if walked.value is None or dotted in survey.machine.helping:
             continue
         options = walked.value.data.options if isinstance(walked.value.data, Choice) else (walked.value,)
         builds = [option for option in options if _contract(option) is not None]
@@ -167,6 +167,8 @@ def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> d
     """What the command lines of a build say, by source; from its flags alone where they are not known."""
     words: list[str] = []
     if isinstance(build.data, Loaded):
+        if build.data.attributes[contracts.TARGETS].data.open:
+            return {}
         words = _texts(build, contract.flags) + _texts(build, contracts.TARGETS)
     else:
         found = _listed_commands(survey, _with_few_sources(build, contract), contract)
@@ -311,6 +313,9 @@ def plan(
             what = f"{len(absent)} of {len(sources)} sources of {first.name}: {', '.join(absent[:3])}"
             why = "sources that are made when the build runs, or whose names are not fully known"
             unresolved.append(Unresolved(first.site.file, first.site.line, what, why))
+        if present and not all(row.commands for row in good.values()):
+            why = "what it is compiled for, or with which flags, is not known"
+            unresolved.append(Unresolved(first.site.file, first.site.line, first.name, why))
         commands = {arch: row.commands[0][1] for arch, row in good.items() if row.commands}
         spelling: dict[str, Spelling] = {}
         written: dict[str, tuple[str, ...]] = {}

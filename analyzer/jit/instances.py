@@ -109,6 +109,9 @@ def _keys(m: Machine, module: str) -> dict[str, Value]:
 def _of_kind(annotation: ast.expr | None) -> Value | None:
     """A value of the type that an annotation names."""
     if isinstance(annotation, ast.Subscript):
+        if ast.unparse(annotation.value).rpartition(".")[2] == "Literal":
+            first = annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
+            return Value(first.value) if isinstance(first, ast.Constant) else None
         annotation = annotation.value
     if annotation is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +167,8 @@ def _trace(m: Machine, args: list[Value], keywords: dict[str, Value], site: Site
         m.limit, m.follow = saved, follow
 
 
+#: How many functions of one text may run in each other.
+_ALIKE = 8
 _RECURSION = "recursion is not followed further"
 _HARMLESS = frozenset(["logging.getLogger()"])
 
@@ -187,13 +189,19 @@ def call_function(
     dotted = f"{function.module}.{function.qualname}"
     if dotted in contracts.loads() and args:
         return _loaded(m, args[0])
+    if dotted in contracts.caches() and len(args) == 1:
+        return args[0]  # what it keeps is what it would give again
     if dotted in contracts.compilers():
         return compiled.loaded(m, contracts.compilers()[dotted], args, keywords)
     tainted = any(carries(value) for value in [*args, *keywords.values()])
-    repeated = sum(
-        1 for frame in m.stack if frame.function is not None and frame.function.node is function.node
-    )
-    if repeated >= 2 or len(m.stack) >= m.call_limit:
+    running = [
+        frame.function
+        for frame in m.stack
+        if frame.function is not None and frame.function.node is function.node
+    ]
+    # What a decorator puts in the place of several functions is one text, and runs for each of them.
+    repeated = sum(one.scope is function.scope for one in running)
+    if repeated >= 2 or len(running) >= _ALIKE or len(m.stack) >= m.call_limit:
         source = combine(*(value.source for value in [*args, *keywords.values()] if value.tainted))
         m.recursive.add(function.node)
         return m.unknown(_RECURSION, site, source)
@@ -217,7 +225,7 @@ def call_function(
         result = m.unknown(_RECURSION, site, result.source)  # an answer is in it: more of it may be beyond
     if result.source is not None and (result.source.checks or result.tainted):
         result = Value(result.data, Provenance(Origin.RETURN, (result.source,), None, "", key=number))
-    note_maker(function, result)
+    note_maker(m, function, result, [*args, *keywords.values()])
     if key is not None and _shareable(result) and not _tells_of(args, result) and m.heap.version == version:
         m.results[key] = (version, given, result)
     return result
@@ -280,17 +288,20 @@ def carries(value: Value, depth: int = 3) -> bool:
     return False
 
 
-def note_maker(function: Function, result: Value) -> None:
+def note_maker(m: Machine, function: Function, result: Value, given: Sequence[Value] = ()) -> None:
     """The description of a build is known by the outermost function that gives it back.
 
-    What is compiled and loaded at once is known by the innermost, helpers aside.
+    What is compiled and loaded at once is known by the innermost that is not given its sources: one that is,
+    helps others to make builds.
     """
     options = result.data.options if isinstance(result.data, Choice) else (result,)
     for option in options:
         data = option.data
         if isinstance(data, Loaded):
-            if data.maker is None and function.dotted not in contracts.makers():
-                data.maker = function.dotted  # who calls this one uses what it loaded
+            if compiled.names_sources(given):
+                m.helping.add(function.dotted)
+            elif data.maker is None:
+                data.maker = function.dotted
         elif isinstance(data, Instance) and f"{data.of.module}.{data.of.qualname}" in contracts.builds():
             data.maker = function.dotted
 

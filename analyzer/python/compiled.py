@@ -6,12 +6,13 @@ import ast
 import hashlib
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from analyzer.archs import Spelling
-from analyzer.python import lists
+from analyzer.python import contracts, lists
 from analyzer.python.contents import Content
 from analyzer.python.contracts import NAME, SOURCES, TARGETS, Compiler
 from analyzer.python.library import HOLE, environment
@@ -30,15 +31,20 @@ from analyzer.python.values import (
     outside,
     plain,
 )
+from analyzer.tree.files import kind_of
 
 if TYPE_CHECKING:
     from analyzer.python.machine import Machine
 
 
+#: Steps that are spent on what a module says of its builds.
+STEPS = 4_000
+
+
 def loaded(m: Machine, compiler: Compiler, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """The module that such a call gives; of sources for the host alone nothing is kept."""
     given = {**dict(zip(compiler.positional, args, strict=False)), **keywords}
-    found = [] if compiler.pairs else [*_files(m, compiler, given)]
+    found = [] if _given((compiler.pairs,), given) else [*_files(m, compiler, given)]
     text = _text(m, compiler, given)
     if text:
         path = f"/{compiler.path}/{hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
@@ -54,7 +60,7 @@ def loaded(m: Machine, compiler: Compiler, args: list[Value], keywords: Mapping[
         NAME: given.get(NAME, Value(None)),
         SOURCES: Value(List(found)),
         compiler.flags: Value(List(flags)),
-        TARGETS: Value(List([Value(flag) for flag in _targets(m, compiler, flags)])),
+        TARGETS: Value(_targets(m, compiler, flags)),
     }
     build = Value(Loaded(_class(compiler.path), attributes))
     m.loaded.append((build, m.forks == 0))
@@ -73,17 +79,18 @@ def _files(m: Machine, compiler: Compiler, given: Mapping[str, Value]) -> Iterat
     """The sources that are named by their path, without those that are surely none for the device."""
     for item in _given(compiler.files, given):
         path = _one(m, item)
-        if path == HOLE or PurePosixPath(path).suffix in compiler.device:
-            yield item if path == HOLE else Value(posixpath.normpath(path))
+        if path == HOLE:
+            yield item
+        elif PurePosixPath(path).suffix in compiler.device:
+            yield Value(posixpath.normpath(PurePosixPath(_folder(m, compiler), path)))
 
 
 def _text(m: Machine, compiler: Compiler, given: Mapping[str, Value]) -> str | None:
     """The source that is given, or made around files, with its exports; None where it is not known."""
     parts = [_one(m, item) for item in _given(compiler.texts, given)]
-    if compiler.pairs:
-        within = _one(m, _asked(m, compiler.within) or Value(None))
+    if _given((compiler.pairs,), given):
         for item in _given(compiler.files, given):
-            parts.append(f'#include "{PurePosixPath(within, compiler.below, _one(m, item))}"')
+            parts.append(f'#include "{PurePosixPath(_folder(m, compiler), _one(m, item))}"')
     if not parts:
         return ""
     exports = [compiler.exported.format(name=name) for name in _names(given.get(compiler.functions))]
@@ -95,6 +102,22 @@ def _text(m: Machine, compiler: Compiler, given: Mapping[str, Value]) -> str | N
         parts.append(compiler.around.format(exports="\n".join(exports)))
     text = "\n".join(parts)
     return None if HOLE in text else text.replace(ROOT, "")
+
+
+def names_sources(given: Iterable[Value]) -> bool:
+    """Whether some of these values are names of source files, or lists of such."""
+    return any(
+        isinstance(item.data, (str, PurePosixPath)) and kind_of(str(item.data)) == "cuda"
+        for value in given
+        for item in _listed(value)
+    )
+
+
+def _folder(m: Machine, compiler: Compiler) -> PurePosixPath:
+    """The folder that files are relative to."""
+    if not compiler.within:
+        return PurePosixPath()
+    return PurePosixPath(_one(m, _asked(m, compiler.within) or Value(None)), compiler.below)
 
 
 def _given(parameters: Iterable[str], given: Mapping[str, Value]) -> list[Value]:
@@ -116,18 +139,29 @@ def _names(value: Value | None) -> list[str]:
 
 
 def _asked(m: Machine, dotted: str) -> Value | None:
-    """What the tree holds under a dotted name, or what a function of that name gives; found out once."""
+    """What the tree holds under a dotted name, or what a function of that name gives."""
     if dotted not in m.told:
-        m.told[dotted] = _found_out(m, dotted)
-    return m.told[dotted]
+        with suppress(KeyError):
+            m.state(dotted.partition("()")[0].rpartition(".")[0])  # with which it is found out
+    return m.told.get(dotted)
 
 
-def _found_out(m: Machine, dotted: str) -> Value | None:
+def find_out(m: Machine, module: str) -> None:
+    """Find out what a module that was just loaded says of builds, before anything else is run in it."""
+    follow, m.follow = m.follow, lambda *_: STEPS
     try:
-        value = m.force(m.named(dotted))
-        return m.call(value, [], {}, Site("", 1, 1, 1)) if isinstance(value.data, Function) else value
-    except (KeyError, Raised):
-        return None
+        for name in contracts.asked().get(module, ()):
+            site = Site("", 1, 1, 1)
+            function, _, attribute = name.partition("().")
+            if function not in m.modules[module].names:
+                continue
+            with suppress(KeyError, Raised):
+                value = m.force(m.named(f"{module}.{function}"))
+                if isinstance(value.data, Function):
+                    value = m.call(value, [], {}, site)
+                m.told[f"{module}.{name}"] = m.attribute(value, attribute, site) if attribute else value
+    finally:
+        m.follow = follow
 
 
 def _listed(value: Value | None) -> list[Value]:
@@ -149,24 +183,33 @@ def _folders(m: Machine, compiler: Compiler, given: Mapping[str, Value]) -> Iter
             yield Value(f"-I{item.data}")
 
 
-def _targets(m: Machine, compiler: Compiler, flags: Sequence[Value]) -> Iterator[str]:
-    """What is compiled for beside what the flags say.
+def _targets(m: Machine, compiler: Compiler, flags: Sequence[Value]) -> List:
+    """What is compiled for beside what the flags say; open where it is not known.
 
     What functions of the tree say, else the architectures that the variable lists, else the host's own.
     """
     if compiler.unless and any(compiler.unless in _one(m, flag) for flag in flags):
-        return
-    if compiler.asked:
-        for item in (item for dotted in compiler.asked for item in _listed(_asked(m, dotted))):
-            if isinstance(item.data, str):
-                yield item.data
-        return
+        return List([])
+    said = [item for dotted in compiler.asked for item in _listed(_asked(m, dotted))]
+    if said:
+        return List(
+            [Value(flag) for item in said if isinstance(item.data, str) for flag in _as_flags(item.data)],
+            open=not all(isinstance(item.data, str) for item in said),
+        )
     try:
         listed = plain(environment(m)).get(compiler.variable)
     except ValueError:
         listed = None
-    made = lists.parse(listed) if isinstance(listed, str) else None
-    own = [Spelling(m.host.arch.number, "")]
-    for spelling in own if made is None else (item for item, machine, _ in made if machine):
-        virtual = spelling.target.replace("sm", "compute")
-        yield f"-gencode=arch={virtual},code={spelling.target}"
+    own = _as_flags(listed) if isinstance(listed, str) else [_code_for(Spelling(m.host.arch.number, ""))]
+    return List([Value(flag) for flag in own])
+
+
+def _as_flags(text: str) -> list[str]:
+    """A flag as it is; of a list of architectures, a flag for each that machine code is made for."""
+    made = lists.parse(text)
+    return [text] if made is None else [_code_for(spelling) for spelling, machine, _ in made if machine]
+
+
+def _code_for(spelling: Spelling) -> str:
+    virtual = spelling.target.replace("sm", "compute")
+    return f"-gencode=arch={virtual},code={spelling.target}"

@@ -111,6 +111,19 @@ def compilers() -> Mapping[str, Compiler]:
     }
 
 
+@cache
+def asked() -> Mapping[str, tuple[str, ...]]:
+    """By module of the tree, the names in it that tell of builds that are compiled at once."""
+    found: dict[str, dict[str, None]] = {}
+    for one in compilers().values():
+        for dotted in (*one.asked, *one.searched, one.within):
+            path, call, rest = dotted.partition("().")
+            module, _, name = path.rpartition(".")
+            if name:
+                found.setdefault(module, {})[f"{name}{call}{rest}"] = None
+    return {module: tuple(names) for module, names in found.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """A class whose objects are entries of a registry, which say on which devices they may be used.
@@ -141,6 +154,12 @@ def registries() -> Mapping[str, Registry]:
 def registry_words() -> frozenset[str]:
     """Their last names."""
     return frozenset(path.rpartition(".")[2] for path in registries())
+
+
+@cache
+def caches() -> frozenset[str]:
+    """Decorators of the tree that keep what a function gives, by its arguments."""
+    return frozenset(data.table("contracts")["caches"]["decorators"])
 
 
 @cache
@@ -198,8 +217,7 @@ def collectors() -> frozenset[str]:
 @cache
 def makers() -> frozenset[str]:
     """Functions that make a build from what they are given: helpers, not builds of their own."""
-    rows = [*data.table("contracts").get("build", []), *data.table("contracts").get("compiles", [])]
-    return frozenset(maker for row in rows for maker in row["makers"])
+    return frozenset(maker for row in data.table("contracts").get("build", []) for maker in row["makers"])
 
 
 @cache
@@ -211,7 +229,6 @@ def build_words() -> frozenset[str]:
         found.update(maker.rpartition(".")[2] for maker in row["makers"])
     for row in data.table("contracts").get("compiles", []):
         found.update(row["words"])
-        found.update(maker.rpartition(".")[2] for maker in row["makers"])
     return frozenset(found)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import process_time
 from typing import Any, Protocol
 
-from analyzer.python import calls, expressions, imports, statements
+from analyzer.python import calls, compiled, expressions, imports, statements
 from analyzer.python.contents import Content
 from analyzer.python.device import Host
 from analyzer.python.flow import Ended, Loop, Outcome, merge
@@ -196,6 +196,8 @@ class Machine:
         """Descriptions of builds that were loaded, and whether that is so on every way."""
         self.written: dict[str, Content | str | None] = {}
         """What files were given by what was run, by path; None where several texts, or one not known."""
+        self.helping: set[str] = set()
+        """Functions that are given the sources of what they compile and load."""
         self.told: dict[str, Value | None] = {}
         """What the tree itself says of its builds, by dotted name."""
         self.forks = 0
@@ -279,6 +281,7 @@ class Machine:
             try:
                 with self.rooted((name, "")), self.aside():
                     imports.run_module(self, state)
+                    compiled.find_out(self, name)
             except Budget:
                 self.recorder.unresolved(Site(source.file, 1, 1, 1), name, TOO_LONG)
             finally:

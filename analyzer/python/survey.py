@@ -435,7 +435,7 @@ def _walk(survey: Survey, interest: Interest, key: Defined, function: Function) 
     value = walked.value
     if value is None:
         return
-    calls.note_maker(function, value)
+    calls.note_maker(m, function, value)
     if _answers(value) or _makes_functions(value) or _checks(survey, function, value):
         interest.add(function.name)
     if makes_build(value):

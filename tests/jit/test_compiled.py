@@ -21,7 +21,7 @@ class Arguments(list[str]):
         return ", ".join(self)
 
 
-def load_jit(*args, files=None, wrappers=None, flags=None):
+def compile_now(*args, files=None, wrappers=None, flags=None):
     from tvm_ffi.cpp import load_inline
 
     sources = [f'#include "{HERE / "csrc" / name}"' for name in files or []]
@@ -48,19 +48,19 @@ import os
 import torch
 from torch.utils import cpp_extension
 
-from sglang.jit_kernel.utils import Arguments, load_jit
+from pkg.jit.utils import Arguments, compile_now
 
 TYPES = {torch.float16: "half", torch.bfloat16: "nv_bfloat16"}
 
 
 @functools.cache
 def make_fixed():
-    return load_jit("fixed", files=["fixed.cuh"], wrappers=[("fixed", "Fixed::run")])
+    return compile_now("fixed", files=["fixed.cuh"], wrappers=[("fixed", "Fixed::run")])
 
 
 def make_typed(dtype: torch.dtype):
     args = Arguments([TYPES[dtype]])
-    return load_jit("typed", *args, files=["typed.cuh"], wrappers=[("typed", f"Typed<{args}>::run")])
+    return compile_now("typed", *args, files=["typed.cuh"], wrappers=[("typed", f"Typed<{args}>::run")])
 
 
 def fixed(x):
@@ -79,7 +79,7 @@ def inline():
 
 
 def pinned():
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../jit_kernel/csrc/pinned.cu")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../jit/csrc/pinned.cu")
     return cpp_extension.load(
         name="pinned", sources=[source], extra_cuda_cflags=["-gencode", "arch=compute_103a,code=sm_103a"]
     )
@@ -121,20 +121,20 @@ __global__ void pinned_kernel(int* p) { p[0] = 1; }
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     files = {
-        "sglang/__init__.py": "",
-        "sglang/jit_kernel/__init__.py": "from sglang.jit_kernel.ops import fixed, typed\n",
-        "sglang/jit_kernel/utils.py": LOADER,
-        "sglang/jit_kernel/ops.py": OPS,
-        "sglang/jit_kernel/csrc/fixed.cuh": FIXED,
-        "sglang/jit_kernel/csrc/typed.cuh": TYPED,
-        "sglang/jit_kernel/csrc/pinned.cu": PINNED,
-        "sglang/jit_kernel/include/wait.cuh": WAIT,
+        "pkg/__init__.py": "",
+        "pkg/jit/__init__.py": "from pkg.jit.ops import fixed, typed\n",
+        "pkg/jit/utils.py": LOADER,
+        "pkg/jit/ops.py": OPS,
+        "pkg/jit/csrc/fixed.cuh": FIXED,
+        "pkg/jit/csrc/typed.cuh": TYPED,
+        "pkg/jit/csrc/pinned.cu": PINNED,
+        "pkg/jit/include/wait.cuh": WAIT,
     }
     return scanned(write(tmp_path_factory.mktemp("compiled"), files))
 
 
 def build(report: Report, name: str) -> Build:
-    (found,) = [build for build in report.builds if build.function == f"sglang.jit_kernel.ops.{name}"]
+    (found,) = [build for build in report.builds if build.function == f"pkg.jit.ops.{name}"]
     return found
 
 
@@ -144,9 +144,9 @@ def test_a_helper_is_no_build_and_sources_for_the_host_alone_are_none(report: Re
 
 
 def test_the_sources_are_those_that_the_text_includes(report: Report) -> None:
-    assert build(report, "make_fixed").sources == ("sglang/jit_kernel/csrc/fixed.cuh",)
+    assert build(report, "make_fixed").sources == ("pkg/jit/csrc/fixed.cuh",)
     assert build(report, "make_fixed").name == "jit_fixed"
-    assert build(report, "inline").sources == ("sglang/jit_kernel/ops.py",)
+    assert build(report, "inline").sources == ("pkg/jit/ops.py",)
 
 
 def test_it_is_compiled_for_what_the_variable_lists_else_for_the_host(report: Report) -> None:
@@ -157,7 +157,7 @@ def test_it_is_compiled_for_what_the_variable_lists_else_for_the_host(report: Re
 
 def test_flags_that_name_an_architecture_leave_the_host_out(report: Report) -> None:
     assert build(report, "pinned").spelling["sm_120"] == ("10.3a",)
-    assert build(report, "pinned").sources == ("sglang/jit_kernel/csrc/pinned.cu",)
+    assert build(report, "pinned").sources == ("pkg/jit/csrc/pinned.cu",)
 
 
 def test_its_flags_are_known(report: Report) -> None:
@@ -166,16 +166,16 @@ def test_its_flags_are_known(report: Report) -> None:
 
 def test_one_that_is_made_to_measure_says_with_what(report: Report) -> None:
     assert build(report, "make_typed").given == "dtype=torch.float16"
-    assert build(report, "make_typed").sources == ("sglang/jit_kernel/csrc/typed.cuh",)
+    assert build(report, "make_typed").sources == ("pkg/jit/csrc/typed.cuh",)
 
 
 @pytest.mark.parametrize(("entry", "file"), [("fixed", "include/wait.cuh"), ("typed", "csrc/typed.cuh")])
 def test_the_way_leads_through_the_build_to_the_kernel_and_its_guard(
     report: Report, entry: str, file: str
 ) -> None:
-    (gate,) = [gate for gate in report.gates if gate.file == f"sglang/jit_kernel/{file}"]
+    (gate,) = [gate for gate in report.gates if gate.file == f"pkg/jit/{file}"]
     assert gate.effect == "lost_sync"
-    (path,) = [path for path in report.paths if path.entry.name == f"sglang.jit_kernel.{entry}"]
+    (path,) = [path for path in report.paths if path.entry.name == f"pkg.jit.{entry}"]
     assert [barrier.gate for barrier in path.barriers] == [gate.id]
     kinds = [step.partition(":")[0] for step in path.steps]
     assert kinds == ["entry", "function", "function", "build", "source", "export", "kernel", "guard"]
