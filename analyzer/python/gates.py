@@ -168,7 +168,8 @@ def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) 
     """Which side is the gated code: True for ``then``.
 
     The side that does not raise, or what comes after one that only refuses under circumstances; else the one
-    that the condition names positively, unless no reference takes it and they take code on the other.
+    that the condition names positively, unless no reference takes it and they take code, not just an answer,
+    on the other.
     """
     shape = item.static.shape
     if raising[True] != raising[False]:
@@ -179,8 +180,9 @@ def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) 
     outcomes = [item.answers[arch].outcome for arch in question.references if arch in item.answers]
     if any(_takes(outcome, positive) for outcome in outcomes):
         return positive
-    empty = shape.other.empty if positive else shape.then.empty
-    return positive if empty or not outcomes else not positive
+    beside = shape.other if positive else shape.then
+    refusing = beside.empty or beside.answers or beside.explains
+    return positive if refusing or not outcomes else not positive
 
 
 def _negative(item: Merged, question: Question) -> bool:

@@ -23,7 +23,7 @@ class Side:
 
     ``empty``: no statement stands on it. ``action``: what it does, in a few words; ``message``: what it
     raises with; ``stores``: attributes that it assigns, ``sets``: those that it surely gives a text or true;
-    ``answers``: it only returns false or nothing.
+    ``answers``: it only returns false or nothing, ``explains``: a sentence.
     ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
     at once, two by the test at ``asks`` (line and column). ``rest``: it is what follows a side that leaves.
     ``regrets``: it tells the user that something is left out or replaced. ``tells``: it does nothing but that
@@ -42,6 +42,7 @@ class Side:
     line: int = 0
     mark: int = 0
     answers: bool = False
+    explains: bool = False
     rest: bool = False
     regrets: bool = False
     tells: bool = False
@@ -256,6 +257,7 @@ def side(body: list[ast.stmt], owner: ast.stmt, following: list[ast.stmt] | None
         line=first.lineno,
         mark=mark,
         answers=_answers(body),
+        explains=_explains(body),
         regrets=_regretting(body),
         tells=all(_is_announcement(statement) for statement in body),
         sieves=_sieves(body),
@@ -387,13 +389,30 @@ def _announces(node: ast.AST) -> bool:
 
 def _answers(body: list[ast.stmt]) -> bool:
     """Whether a block only gives back false or nothing."""
+    found = _given_back(body)
+    return isinstance(found, ast.Constant) and (found.value is None or found.value is False)
+
+
+def _explains(body: list[ast.stmt]) -> bool:
+    """Whether a block only gives back a text for people, of several words: why not."""
+    found = _given_back(body)
+    return (
+        isinstance(found, ast.Constant)
+        and isinstance(found.value, str)
+        and len(found.value.split()) >= _SENTENCE
+    )
+
+
+def _given_back(body: list[ast.stmt]) -> ast.expr | None:
+    """What a block gives back that does nothing else."""
     acting = [s for s in body if not _is_announcement(s)]
     if len(acting) != 1 or not isinstance(acting[0], ast.Return):
-        return False
-    value = acting[0].value
-    if isinstance(value, ast.Constant):
-        return value.value is None or value.value is False
-    return value is None
+        return None
+    return acting[0].value or ast.Constant(None)
+
+
+#: So many words make a sentence.
+_SENTENCE = 4
 
 
 def _sieves(body: list[ast.stmt]) -> bool:
