@@ -379,12 +379,17 @@ def _natives(tree: Tree, compiled: binary.BinaryGates, words: Mapping[str, froze
     )
 
 
-def _flag_place(tree: Tree, build: Build, target: str) -> units.FlagPlace | None:
-    """Where a build that the target can make, and that compiles for it, is given its flags."""
+def _compiled(build: Build, target: str) -> bool:
+    """Whether the target can make a build, and it compiles for it."""
     written = build.spelling.get(target, ())
     profile = archs.find(target)
     others = written and not any(Spelling.parse(text).runs_on(profile) for text in written)
-    if build.outcome.get(target) != "ok" or others:
+    return build.outcome.get(target) == "ok" and not others
+
+
+def _flag_place(tree: Tree, build: Build, target: str) -> units.FlagPlace | None:
+    """Where a build that is compiled for the target is given its flags."""
+    if not _compiled(build, target):
         return None
     line, last, column, code = places.flag_place(build, tree.read(build.file))
     return units.FlagPlace(build.file, line, last, column, build.function.rpartition(".")[2], code)
@@ -394,13 +399,19 @@ def _wanted(
     tree: Tree, plans: Sequence[builds.BuildPlan], options: ScanOptions, names: Sequence[str]
 ) -> list[units.BuildUnits]:
     """The builds whose sources are to be preprocessed and followed."""
+    usual = builds.usual_defines(plans)
     wanted = []
     for plan in plans:
         if not plan.sources or not plan.command:
             continue
         first = next(iter(plan.command.values()))
         folders = dict.fromkeys(path for command in plan.command.values() for path in command.include_dirs)
-        macros = {arch: dict(plan.command.get(arch, first).defines) for arch in names}
+        macros = {
+            arch: dict(plan.command[arch].defines)
+            if arch in plan.command
+            else {name: usual.get(arch, {}).get(name, value) for name, value in first.defines}
+            for arch in names
+        }
         spelling: dict[str, Spelling] = {arch: plan.spelling[arch] for arch in names}
         wanted.append(
             units.BuildUnits(
@@ -412,6 +423,7 @@ def _wanted(
                 options.release,
                 place=_flag_place(tree, plan.build, options.target),
                 made=plan.made,
+                compiled=_compiled(plan.build, options.target),
             )
         )
     return wanted

@@ -73,7 +73,8 @@ class BuildUnits:
     how the build names each architecture, hypothetically where the build itself raises; an architecture
     without one is compiled under its plain name. ``cuda`` is the toolkit's release. ``place`` is where the
     build is given its flags; without one, no flag is told to be missing there. ``made`` are those of the
-    sources, and of the headers beside them, that the build makes itself.
+    sources, and of the headers beside them, that the build makes itself. ``compiled``: it is compiled for the
+    target, not only supposed to be.
     """
 
     name: str
@@ -85,6 +86,7 @@ class BuildUnits:
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     place: FlagPlace | None = None
     made: tuple[MadeSource, ...] = ()
+    compiled: bool = True
 
     @property
     def origins(self) -> dict[str, str]:
@@ -231,11 +233,18 @@ class Walked:
     include_dirs: tuple[str, ...]
     asks: bool
     """Whether it is asked which flags the build lacks."""
+    compiled: bool = True
+    """Whether it is compiled for the target: only then an instruction may fail to assemble for it."""
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for builds that differ only in what the linker sees."""
-        return (self.asks, self.spelled, tuple(tuple(unit.files.values()) for unit in self.units))
+        return (
+            self.asks,
+            self.compiled,
+            self.spelled,
+            tuple(tuple(unit.files.values()) for unit in self.units),
+        )
 
     @property
     def activities(self) -> dict[FileActivity, None]:
@@ -285,7 +294,8 @@ class Analysis:
 
     def analyse(self, walked: Walked) -> BuildResult:
         """What a build's units tell, as the result of a build without a name."""
-        illegal, unresolved = self.isa.drafts(walked.units, walked.spelled)
+        units = walked.units if walked.compiled else ()
+        illegal, unresolved = self.isa.drafts(units, walked.spelled)
         guards = self.finder.guards(walked.units)
         target = (self.bits.target,)
         if any(draft.effect == "excluded" for draft in guards):
@@ -383,7 +393,7 @@ class Analysis:
             units.append(self._walk(build, source, source.endswith(_CUDA)))
         spelled = tuple(build.spelled(arch) for arch in self.settings.archs)
         asks = build.place is not None
-        return Walked(tuple(units), spelled, tuple(unresolved), build.include_dirs, asks)
+        return Walked(tuple(units), spelled, tuple(unresolved), build.include_dirs, asks, build.compiled)
 
     def uncompiled(self, build: BuildUnits, compiled: Container[str]) -> BuildResult:
         """What is lost in those of these sources that are not ``compiled``: each is a unit of its own."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -394,4 +394,23 @@ def _usual_spellings(seen: Mapping[str, Mapping[str, BuildSeen]]) -> dict[str, S
         )
         if votes:
             usual[arch] = max(sorted(votes, key=str), key=lambda spelling: votes[spelling])
+    return usual
+
+
+def usual_defines(plans: Iterable[BuildPlan]) -> dict[str, dict[str, str]]:
+    """What most builds define for an architecture, by its name: the macros whose values follow it.
+
+    With these a build is supposed to be made for an architecture on which it is not made.
+    """
+    votes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for plan in plans:
+        for arch, command in plan.command.items():
+            for name, value in command.defines:
+                votes[name][arch][value] += 1
+    usual: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, by_arch in votes.items():
+        most = {arch: max(sorted(counts), key=counts.__getitem__) for arch, counts in by_arch.items()}
+        if len(set(most.values())) > 1:
+            for arch, value in most.items():
+                usual[arch][name] = value
     return usual

@@ -98,6 +98,8 @@ def target_flags():
 OPS = """\
 from typing import Literal
 
+import torch
+
 from sglang.kernels.jit.utils.arch import has_waits
 from sglang.kernels.jit.utils.common import cache_once
 from sglang.kernels.jit.utils.compile.loader import load_jit
@@ -116,6 +118,17 @@ def _plain():
     return load_jit("plain", cuda_files=["plain.cu"], header_only=False)
 
 
+@cache_once
+def _for_blackwell():
+    if torch.cuda.get_device_capability()[0] != 10:
+        raise RuntimeError("made for datacenter Blackwell")
+    return load_jit("memory", cuda_files=["memory.cuh"], cuda_wrappers=[("run", "Memory::run")])
+
+
+def memory(x):
+    return _for_blackwell().run(x)
+
+
 def total(x):
     return _module("one", x.size).run(x)
 """
@@ -125,6 +138,16 @@ template <int N, bool kWaits>
 struct Sum {
   static void run_one(int* p) { sum_kernel<<<1, 1>>>(p); }
 };
+"""
+MEMORY = """\
+#include "own.cuh"
+__global__ void memory_kernel(int* p) {
+#if OWN_ARCH >= 1000 && OWN_ARCH < 1100
+  asm volatile("tcgen05.fence::before_thread_sync;");
+#endif
+  asm volatile("tcgen05.fence::after_thread_sync;");
+}
+struct Memory { static void run(int* p) { memory_kernel<<<1, 1>>>(p); } };
 """
 OWN = """\
 #ifndef OWN_ARCH
@@ -143,7 +166,7 @@ def files() -> dict[str, str]:
     utils = "sglang/kernels/jit/utils"
     return {
         "sglang/__init__.py": "",
-        "sglang/kernels/__init__.py": "from sglang.kernels.ops import total\n",
+        "sglang/kernels/__init__.py": "from sglang.kernels.ops import memory, total\n",
         "sglang/kernels/jit/__init__.py": "",
         f"{utils}/__init__.py": "",
         f"{utils}/common.py": COMMON,
@@ -154,6 +177,7 @@ def files() -> dict[str, str]:
         f"{utils}/compile/toolchain.py": TOOLCHAIN,
         "sglang/kernels/ops.py": OPS,
         "sglang/kernels/jit/csrc/sum.cuh": SUM,
+        "sglang/kernels/jit/csrc/memory.cuh": MEMORY,
         "sglang/kernels/jit/csrc/plain.cu": "__global__ void plain(int* p) { p[0] = 1; }\n",
         "sglang/kernels/jit/include/own.cuh": OWN,
     }
@@ -192,8 +216,17 @@ def test_the_first_of_a_literal_type_is_taken(report: Report) -> None:
 def test_what_it_compiles_is_told_and_the_way_to_it(report: Report) -> None:
     (gate,) = [gate for gate in report.gates if gate.effect == "lost_sync"]
     assert (gate.file, gate.line) == ("sglang/kernels/jit/include/own.cuh", 5)
-    assert not [gate for gate in report.gates if gate.effect == "raises"], "the flag is known"
-    assert [path.entry.name for path in report.paths] == ["sglang.kernels.total"]
+    guards = [gate for gate in report.gates if gate.layer == "guard"]
+    assert not [gate for gate in guards if gate.effect == "raises"], "the flag is known"
+    assert [path.entry.name for path in report.paths if gate.id in path.steps] == ["sglang.kernels.total"]
+
+
+def test_what_is_not_made_on_an_architecture_is_supposed_to_be_made_as_the_others_are(report: Report) -> None:
+    """With the flags that follow the architecture; that an instruction fails to assemble is then not told."""
+    (guard,) = [gate for gate in report.gates if gate.file.endswith("memory.cuh")]
+    assert guard.layer == "guard"
+    admitted = {arch for arch, verdict in guard.verdict.items() if verdict == "admit"}
+    assert admitted == {"sm_100", "sm_103"}
 
 
 def test_where_the_flags_are_not_known_nothing_is_said_of_what_is_compiled(tmp_path: Path) -> None:
