@@ -53,15 +53,20 @@ def collect(survey: Survey) -> dict[str, BuildSeen]:
         if walked.raised is not None:
             found[dotted] = BuildSeen(dotted, walked.site, "raises", walked.raised.message, "", (), ())
             continue
-        if walked.value is None or dotted in survey.machine.helping:
+        if walked.value is None or dotted in survey.machine.helping or dotted in contracts.compilers():
             continue
         options = walked.value.data.options if isinstance(walked.value.data, Choice) else (walked.value,)
-        builds = [option for option in options if _contract(option) is not None]
+        builds = [option for option in options if _contract(option) is not None and _is_its(option, dotted)]
         if builds:
             found[dotted] = _described(survey, dotted, walked.site, builds, survey.machine.written)
     return {
         dotted: seen if _known(seen) else _to_measure(survey, seen) or seen for dotted, seen in found.items()
     }
+
+
+def _is_its(build: Value, dotted: str) -> bool:
+    """Whether a function makes a build, and does not only give on a module that another has loaded."""
+    return not isinstance(build.data, Loaded) or build.data.maker == dotted
 
 
 def _known(seen: BuildSeen) -> bool:
