@@ -183,6 +183,9 @@ def _no_image(gate: Gate, target: str) -> Phrase:
 
 
 def _wrongly_admitted(gate: Gate, target: str) -> Phrase:
+    if gate.layer == "env":
+        led = f" is on by default, whatever the device, and leads {target} to a library without code for it."
+        return (Code(one_line(gate.code, 100)), led)
     kept = [arch for arch, verdict in gate.verdict.items() if verdict == "reject"]
     if kept and archs.earlier(kept, target) == kept:
         kin = f"{listed(kept)}, whose code it runs"

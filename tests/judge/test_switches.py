@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.model import Gate, Report
+from analyzer.report import words
 from analyzer.scan import ScanOptions, scan
 from tests.binary.test_natives import library
 
@@ -149,3 +150,9 @@ def test_the_way_to_the_library_is_told(report: Report) -> None:
         ("pkg/fast_ops.abi3.so", "mine::quick: this library carries no code that sm_120 can run"),
     ]
     assert gate.because[0].what == "PKG_QUICK is on where it is not set"
+
+
+def test_people_are_told_which_variable_it_is(report: Report) -> None:
+    said = words.plain(words.sentence(told(report)["PKG_QUICK"], "sm_120"))
+    assert "PKG_QUICK" in said
+    assert "is on by default, whatever the device, and leads sm_120 to a library without code for it." in said
