@@ -122,5 +122,6 @@ def _gate(one: Entry, verdict: dict[str, Verdict], effect: Effect, instead: Entr
         effect=effect,
         silent=effect != "none",
         falls_back_to=instead.leads_to or None if instead is not None else None,
+        admits=one.leads_to or None,
         because=(Step(one.site.file, one.site.line, f"the registry's entry for {said}"),),
     )
