@@ -167,7 +167,8 @@ def _raising(item: Merged, then: bool, question: Question) -> bool:
 def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) -> bool:
     """Which side is the gated code: True for ``then``.
 
-    The side that does not raise, or what comes after one that only refuses under circumstances; else the one
+    The side that does not raise, or what comes after one that only refuses under circumstances, or that gives
+    back nothing where the rest gives something; else the one
     that the condition names positively, unless no reference takes it and they take code, not just an answer,
     on the other.
     """
@@ -175,6 +176,8 @@ def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) 
     if raising[True] != raising[False]:
         return raising[True] is False
     if shape.then.sieves and shape.other.empty:
+        return False
+    if shape.then.answers and shape.other.rest and not (shape.other.answers or shape.other.explains):
         return False
     positive = not _negative(item, question)
     outcomes = [item.answers[arch].outcome for arch in question.references if arch in item.answers]

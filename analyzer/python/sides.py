@@ -388,8 +388,10 @@ def _announces(node: ast.AST) -> bool:
 
 
 def _answers(body: list[ast.stmt]) -> bool:
-    """Whether a block only gives back false or nothing."""
+    """Whether a block only gives back false or nothing, such as an empty list."""
     found = _given_back(body)
+    if isinstance(found, (ast.List, ast.Tuple)):
+        return not found.elts
     return isinstance(found, ast.Constant) and (found.value is None or found.value is False)
 
 

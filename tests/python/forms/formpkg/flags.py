@@ -39,3 +39,9 @@ class Runner:
         if self.use_pool:  # gate: runtime raises | admit 9.0 | says no pool on this device
             return x.pooled()
         raise NotImplementedError("no pool on this device")
+
+
+def math_flags():
+    if torch.cuda.get_device_capability()[0] >= 10:  # gate: runtime excluded silent | admit 7.* 8.* 9.*
+        return []
+    return ["--use_fast_math"]
