@@ -559,6 +559,7 @@ def _decorate(
     previous: Value | None,
 ) -> Value:
     value = made
+    layers: list[Function] = []
     for decorator in reversed(node.decorator_list):
         if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter", "getter"):
             return previous if previous is not None else value
@@ -579,8 +580,10 @@ def _decorate(
             value = decorated
             if isinstance(inner, Function) and inner is not made.data and inner.stands_for is None:
                 inner.stands_for = f"{frame.module.source.name}.{made.data.qualname}"
-                known = m.defined.setdefault(frame.module.source.name, {})
-                known.setdefault(f"{made.data.qualname} as decorated", inner)
+                layers.append(inner)
+    known = m.defined.setdefault(frame.module.source.name, {})
+    for name, layer in zip(("as decorated", "as callers get it"), layers[:1] + layers[1:][-1:], strict=False):
+        known.setdefault(f"{made.data.qualname} {name}", layer)
     return value
 
 

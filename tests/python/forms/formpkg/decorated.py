@@ -27,3 +27,24 @@ def router(x):
 @supported([80, 90, 100, 103, 120, 121])  # gate: api none | admit 8.0 9.0 10.* 12.*
 def quantize(x):
     return x
+
+
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        print(function.__name__)
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+@supported([90, 100, 103])  # gate: api raises | admit 9.0 10.*
+@logged
+def checked_and_logged(x):
+    return x
+
+
+@logged
+@supported([90, 100, 103])  # gate: api raises | admit 9.0 10.*
+def logged_and_checked(x):
+    return x
