@@ -14,7 +14,7 @@ from analyzer.python.observe import Call, Decision, Key, Observer, Switched, sho
 from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
 from analyzer.python.tiles import Tiles
-from analyzer.python.toolkits import Asked
+from analyzer.python.toolkits import Asked, Refused
 from analyzer.python.values import Origin, Provenance, Site, Truth, Value
 
 #: Places of a ``because`` chain that are kept.
@@ -109,6 +109,7 @@ class Findings:
     launches: tuple[Launch, ...] = ()
     lists: tuple[ArchList, ...] = ()
     asked: tuple[Asked, ...] = ()
+    refused: tuple[Refused, ...] = ()
     surely: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
     """Operations of kernel languages that a function, by its dotted name, calls on every way."""
     registered: tuple[registries.Told, ...] = ()
@@ -167,6 +168,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.launches = tuple(observer.launches)
     found.lists = tuple(observer.lists)
     found.asked = tuple(observer.asked)
+    found.refused = tuple(observer.refusals)
     found.switched = tuple(observer.switched)
     saved = m.recorder, m.passed, m.failed
     m.recorder, m.passed, m.failed = Observer(), set(), {}

@@ -96,7 +96,11 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
         if optional(test):
             suppose(m, frame, node, _under(m, skipped, frame, gate, node))
             gate = switch
-        outcome = _under(m, taken, frame, gate, node)()
+        try:
+            outcome = _under(m, taken, frame, gate, node)()
+        except Raised as error:
+            m.recorder.refused(m, frame, node.test, test, error)
+            raise
         if outcome is Outcome.NORMAL and gate is not None and (gate.door or gate.option):
             if gate.door:
                 _mark_untouched(skipped, frame, gate)

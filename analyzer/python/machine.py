@@ -149,6 +149,9 @@ class Recorder(Protocol):
     def listed(self, m: Machine, frame: Frame, variable: str, text: str, site: Site) -> None:
         """A variable that lists the architectures of a build was given a value."""
 
+    def refused(self, m: Machine, frame: Frame, node: ast.expr, test: Value, error: Raised) -> None:
+        """The side that a condition leads to has raised."""
+
     def stored(self, name: str) -> None:
         """An attribute of that name was given a device answer."""
 

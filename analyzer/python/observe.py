@@ -28,6 +28,7 @@ from analyzer.python.values import (
     Origin,
     Partial,
     Provenance,
+    Raised,
     Site,
     Truth,
     Unknown,
@@ -123,6 +124,8 @@ class Observer:
         """Launches of kernels that ask for shared memory."""
         self.asked: dict[Asked, None] = {}
         """What was asked of the toolkit's release."""
+        self.refusals: dict[toolkits.Refused, None] = {}
+        """What raised for it."""
         self.opened: set[Key] = set()
         """Decisions on which numbers hang that a kernel is launched with and that are not known."""
         self.surely: dict[tuple[str, str], dict[tuple[str, Site], None]] = {}
@@ -259,6 +262,14 @@ class Observer:
             for found in toolkits.asked(m, frame, node, left, right):
                 self.telling.update(m.roots)
                 self.asked.setdefault(found)
+
+    def refused(self, m: Machine, frame: Frame, node: ast.expr, test: Value, error: Raised) -> None:
+        """Record what raises for the toolkit's release, behind a decision on the device."""
+        if any(source.door for source in m.control):
+            found = toolkits.refused(frame, node, test, error)
+            if found is not None:
+                self.telling.update(m.roots)
+                self.refusals.setdefault(found)
 
     def imported(self, m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
         """Record an import that hangs on a decision, of what is not in the tree."""

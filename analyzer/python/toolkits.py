@@ -17,7 +17,7 @@ from packaging.version import Version
 
 from analyzer import archs
 from analyzer.model import Gate, Step, Verdict
-from analyzer.python.values import Origin, Provenance, Site, Value
+from analyzer.python.values import Origin, Provenance, Raised, Site, Value
 
 if TYPE_CHECKING:
     from analyzer.python.findings import Findings
@@ -42,6 +42,26 @@ class Asked:
     def held(self) -> bool:
         """Whether the toolkit is new enough."""
         return self.assumed >= self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A raise that a condition on the toolkit's release leads to, behind a decision on the device."""
+
+    site: Site
+    message: str
+    check: Site
+    code: str
+    module: str
+    scope: str
+
+
+def refused(frame: Frame, node: ast.expr, test: Value, error: Raised) -> Refused | None:
+    """What a condition raises, if the toolkit decides it and no device."""
+    if test.tainted or not _from(test.source, Origin.TOOLKIT) or error.site.file != frame.file:
+        return None
+    module = frame.module.source.name
+    return Refused(error.site, error.message, frame.site(node), ast.unparse(node), module, frame.qualname)
 
 
 def asked(m: Machine, frame: Frame, node: ast.expr, left: Value, right: Value) -> Iterator[Asked]:
@@ -87,7 +107,32 @@ def gates(
         verdict[target] = "reject"
         if any(verdict.get(arch) == "admit" for arch in references):
             made.append((_gate(one, verdict, target, first), one.module, one.scope))
-    return made
+    return [*made, *_refusing(found, target, references)]
+
+
+def _refusing(
+    found: Mapping[str, Findings], target: str, references: Sequence[str]
+) -> Iterator[tuple[Gate, str, str]]:
+    """The gates at raises that the toolkit leads the target to, and no reference."""
+    told = found[target].refused if target in found else ()
+    for one in sorted(told, key=lambda one: one.site.start):
+        verdict: dict[str, Verdict] = {
+            arch: "reject" if one in findings.refused else "admit" for arch, findings in found.items()
+        }
+        if any(verdict.get(arch) == "admit" for arch in references):
+            what = f"{one.code} does not hold of the toolkit that is assumed: asked of {target} alone"
+            gate = Gate(
+                id="",
+                layer="runtime",
+                **one.site.span,
+                scope=one.scope or "<module>",
+                code=one.code,
+                verdict=verdict,
+                effect="raises",
+                message=one.message or None,
+                because=(Step(one.check.file, one.check.line, what),),
+            )
+            yield gate, one.module, one.scope
 
 
 def _gate(one: Asked, verdict: dict[str, Verdict], target: str, first: Release) -> Gate:

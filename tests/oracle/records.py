@@ -94,6 +94,9 @@ class Silent:
     def compared(self, *_: Any) -> None:
         """Not of interest."""
 
+    def refused(self, *_: Any) -> None:
+        """What the toolkit refuses is of no interest here."""
+
     def listed(self, *_: Any) -> None:
         """Lists of architectures are of no interest here."""
 

@@ -41,8 +41,36 @@ def newer(version):
 """
 
 
+REFUSAL = """
+import torch
+from packaging.version import Version
+
+def at_least(version):
+    return Version(torch.version.cuda) >= Version(version)
+
+def normalized(major, minor):
+    if major == 9:
+        return f"{minor}a"
+    elif major == 12:
+        if at_least("12.9"):
+            return f"{minor}f"
+        else:
+            raise RuntimeError("SM 12.x wants CUDA 12.9")
+    if not at_least("12.0"):
+        raise RuntimeError("too old for all")
+    return str(minor)
+
+def flags():
+    return normalized(*torch.cuda.get_device_capability())
+"""
+
+
 def told(cuda: tuple[int, int]) -> list[Gate]:
-    files = {"pkg/__init__.py": b"", "pkg/builds.py": PROGRAM.encode()}
+    return [gate for gate in gates_of(PROGRAM, cuda) if gate.code == "'13.0'"]
+
+
+def gates_of(program: str, cuda: tuple[int, int]) -> list[Gate]:
+    files = {"pkg/__init__.py": b"", "pkg/builds.py": program.encode()}
     index = ModuleIndex(list(files), files.__getitem__, ["torch", "packaging"])
     interest = survey.Interest(index, {file: words(text) for file, text in files.items()})
     found = {}
@@ -52,7 +80,7 @@ def told(cuda: tuple[int, int]) -> list[Gate]:
         survey.run(work, interest)
         found[name] = findings.collect(work, name)
     drafts = gates.gates(found, "sm_120", ("sm_90", "sm_100")).gates
-    return [draft.gate for draft in drafts if draft.gate.code == "'13.0'"]
+    return [draft.gate for draft in drafts]
 
 
 def test_a_release_that_only_the_table_asks_for() -> None:
@@ -70,3 +98,15 @@ def test_a_release_that_only_the_table_asks_for() -> None:
 @pytest.mark.parametrize("cuda", [(13, 0), (12, 6)])
 def test_nothing_where_it_is_new_enough_or_the_compiler_is_too_old_as_well(cuda: tuple[int, int]) -> None:
     assert told(cuda) == []
+
+
+def test_a_raise_for_the_target_alone_that_a_newer_toolkit_would_not_lead_to() -> None:
+    line = 1 + next(i for i, text in enumerate(REFUSAL.split("\n")) if "SM 12.x" in text)
+    (gate,) = [gate for gate in gates_of(REFUSAL, (12, 8)) if gate.line == line]
+    assert (gate.effect, gate.message) == ("raises", "SM 12.x wants CUDA 12.9")
+    assert gate.verdict == {"sm_90": "admit", "sm_100": "admit", "sm_120": "reject"}
+    assert [step.line for step in gate.because] == [line - 3]
+
+
+def test_none_where_it_is_new_enough() -> None:
+    assert not [gate for gate in gates_of(REFUSAL, (12, 9)) if "at_least" in gate.code]
