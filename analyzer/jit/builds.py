@@ -98,7 +98,7 @@ def _to_measure(survey: Survey, seen: BuildSeen) -> BuildSeen | None:
 def _pinned(build: Value) -> bool:
     """Whether a build's own flags name architectures."""
     contract = _contract(build)
-    return contract is not None and bool(parse(_flags(build, contract)).spellings)
+    return contract is not None and bool(parse(_texts(build, contract.flags)).spellings)
 
 
 def _contract(value: Value) -> contracts.BuildClass | None:
@@ -170,22 +170,15 @@ def _paths(value: Value | None) -> list[str]:
 
 def _commands(survey: Survey, build: Value, contract: contracts.BuildClass) -> dict[str, Command]:
     """What the command lines of a build say, by source; from its flags alone where they are not known."""
-    words: list[str] = []
     if isinstance(build.data, Loaded):
         if build.data.attributes[contracts.TARGETS].data.open:
             return {}
         words = _texts(build, contract.flags) + _texts(build, contracts.TARGETS)
+    elif found := _listed_commands(survey, _with_few_sources(build, contract), contract):
+        return found
     else:
-        found = _listed_commands(survey, _with_few_sources(build, contract), contract)
-        if found:
-            return found
-        words = _scripted(survey, build, contract) or _flags(build, contract)
+        words = _scripted(survey, build, contract) or _texts(build, contract.flags)
     return {path: parse(words) for path in _paths(build.data.attributes.get(contract.sources))}
-
-
-def _flags(build: Value, contract: contracts.BuildClass) -> list[str]:
-    """The flags that a build is given, as far as they are known."""
-    return _texts(build, contract.flags)
 
 
 def _texts(build: Value, attribute: str) -> list[str]:
