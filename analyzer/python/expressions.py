@@ -7,7 +7,7 @@ import itertools
 import operator
 import re
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python import contracts, device, flow, imports, library, lists, tiles
@@ -1320,10 +1320,10 @@ def _formatted(m: Machine, node: ast.FormattedValue, frame: Frame) -> Value:
         return value
     if isinstance(value.data, Choice):
         return Value(Free("one of several texts"), value.source)
-    try:
-        data = plain(value) if not isinstance(value.data, Instance) else value
-    except ValueError:
-        data = value
+    data: Any = value
+    if not isinstance(value.data, Instance):  # an object says itself how it is written
+        with suppress(ValueError):
+            data = plain(value)
     if data is value:
         text = library.text_of(m, value)
         if text is None and m.holes:
