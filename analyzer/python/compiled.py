@@ -155,7 +155,7 @@ def find_out(m: Machine, module: str) -> None:
             function, _, attribute = name.partition("().")
             if function not in m.modules[module].names:
                 continue
-            with suppress(KeyError, Raised, m.budget):
+            with suppress(KeyError, Raised, m.budget, RecursionError):
                 value = m.force(m.named(f"{module}.{function}"))
                 if isinstance(value.data, Function):
                     value = m.call(value, [], {}, site)

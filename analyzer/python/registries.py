@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,17 +63,19 @@ def entry(frame: Frame, node: ast.Call, callee: Value, result: Value) -> Entry |
 def answers(m: Machine, made: Mapping[Entry, Value]) -> Iterator[Told]:
     """What the registry's own method says of each entry on the host."""
     site = Site("", 1, 1, 1)
+    platforms: dict[str, Value] = {}
     for one, value in made.items():
         assert isinstance(value.data, Instance)
         registry = contracts.registries()[value.data.of.dotted]
         m.steps = 0
-        try:
-            with m.aside():
-                platform = m.call(m.named(registry.platform), [], {}, site)
-                answer = m.call(m.attribute(value, registry.method, site), [platform], {}, site)
-        except (KeyError, Raised, m.budget):
-            continue
-        yield Told(one, truth(answer))
+        answer: Value | None = None
+        with suppress(KeyError, Raised, m.budget, RecursionError), m.aside():
+            if registry.path not in platforms:
+                platforms[registry.path] = m.call(m.named(registry.platform), [], {}, site)
+            method = m.attribute(value, registry.method, site)
+            answer = m.call(method, [platforms[registry.path]], {}, site)
+        if answer is not None:
+            yield Told(one, truth(answer))
 
 
 def gates(
