@@ -167,10 +167,9 @@ def _raising(item: Merged, then: bool, question: Question) -> bool:
 def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) -> bool:
     """Which side is the gated code: True for ``then``.
 
-    The side that does not raise, or what comes after one that only refuses under circumstances, or that gives
-    back nothing where the rest gives something; else the one
-    that the condition names positively, unless no reference takes it and they take code, not just an answer,
-    on the other.
+    The side that does not raise; what comes after one that only refuses under circumstances, or that gives
+    back nothing where the rest gives something; else the one that the condition names positively, unless no
+    reference takes it and they take code, not just an answer, on the other.
     """
     shape = item.static.shape
     if raising[True] != raising[False]:
