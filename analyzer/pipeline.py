@@ -26,8 +26,8 @@ from analyzer.graph.unlinked import unlinked
 from analyzer.jit import builds, listed, named, places
 from analyzer.jit.extract import Extract, extract
 from analyzer.judge import backends, matrix, switches
-from analyzer.judge.declared import contradicted
-from analyzer.judge.images import images
+from analyzer.judge.declared import borne_out, contradicted
+from analyzer.judge.images import chosen_wrongly, images
 from analyzer.judge.justification import Follower
 from analyzer.judge.severity import judged
 from analyzer.judge.verdict import judge, unfollowed
@@ -216,8 +216,9 @@ def analyse(
         unfit = {gate.id: judged(_placed(gate)) for gate in shown.gates.values()}
         known = {draft.gate.id: draft.gate for draft in drafts} | guards | unfit
         runs = [*table.runs(rows, options.target), *table.choices(choices, options.references)]
-        wrong = contradicted(runs, known, options.target)
-        drafts = [replace(draft, gate=wrong.get(draft.gate.id, draft.gate)) for draft in drafts]
+        held = contradicted(runs, known, options.target) | borne_out(runs, known, options.target)
+        held |= chosen_wrongly(shown, drafts, options.target)
+        drafts = [replace(draft, gate=held.get(draft.gate.id, draft.gate)) for draft in drafts]
     with profile.stage("paths"):
         linked = link(
             index,

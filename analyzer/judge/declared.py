@@ -1,4 +1,4 @@
-"""What lets a back end in that is stopped further on: declarations, checks and settings of options."""
+"""Declarations, checks and settings of options held against what is stopped behind them."""
 
 from __future__ import annotations
 
@@ -36,15 +36,46 @@ def contradicted(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) ->
         gates: all judged gates by id.
         target: the architecture in question.
     """
+    return {
+        identity: wrong
+        for identity, held in _behind(runs, gates)
+        if (wrong := _contradicted(gates[identity], held, gates, target)) is not None
+    }
+
+
+def borne_out(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) -> dict[str, Gate]:
+    """The claims that leave the target out, by id, where every run behind them is stopped: by what it is.
+
+    Nothing asks a claim: what the target meets is what stands behind it. Arguments as of
+    :func:`contradicted`.
+    """
+    found: dict[str, Gate] = {}
+    for identity, held in _behind(runs, gates):
+        gate = gates[identity]
+        if gate.layer != "api" or gate.effect != "excluded" or gate.verdict.get(target) != "reject":
+            continue
+        stopping = [_stopping(run, gate, gates) for run in held]
+        if all(stopping):
+            first = stopping[0][0]
+            behind = msgspec.structs.replace(gate, effect=first.effect, silent=first.silent)
+            found[identity] = judged(behind)
+    return found
+
+
+def _behind(runs: Iterable[Run], gates: Mapping[str, Gate]) -> list[tuple[str, list[Run]]]:
+    """The runs behind each gate that says whether they may be had, in the order of the gates' ids."""
     behind: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         for identity in run.declared & gates.keys():
             behind[identity].append(run)
-    return {
-        identity: wrong
-        for identity, held in sorted(behind.items())
-        if (wrong := _contradicted(gates[identity], held, gates, target)) is not None
-    }
+    return sorted(behind.items())
+
+
+def _stopping(run: Run, gate: Gate, gates: Mapping[str, Gate]) -> list[Gate]:
+    """The other gates that stop a run, in the order of meeting; none if it is not stopped."""
+    if run.status != "unsupported":
+        return []
+    return [gates[reason] for reason in run.reasons if reason in gates and reason != gate.id]
 
 
 def _contradicted(gate: Gate, held: list[Run], gates: Mapping[str, Gate], target: str) -> Gate | None:
@@ -55,8 +86,8 @@ def _contradicted(gate: Gate, held: list[Run], gates: Mapping[str, Gate], target
     steps: dict[Step, None] = {}
     hardware = True
     for run in held:
-        stopping = [gates[reason] for reason in run.reasons if reason in gates and reason != gate.id]
-        if run.status != "unsupported" or not stopping:
+        stopping = _stopping(run, gate, gates)
+        if not stopping:
             return None
         of = f"{run.api} with {run.backend}" if run.backend else run.api
         for found in stopping:

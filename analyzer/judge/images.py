@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import msgspec
 
 from analyzer import archs
 from analyzer.identity import Numbering
 from analyzer.jit.commands import parse
-from analyzer.model import Effect, Gate, Step, Verdict
+from analyzer.judge.severity import judged
+from analyzer.model import Effect, Gate, Justification, Step, Verdict
+from analyzer.python.gates import PythonGate
+from analyzer.python.observe import Key
 from analyzer.python.trials import AUTO, Compiled, Trial
 
 
@@ -20,9 +25,13 @@ def fits(build: Compiled, arch: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """The gates at flags that leave out an architecture on which the build is loaded, by place and code."""
+    """The gates at flags that leave out an architecture on which the build is loaded, by place and code.
+
+    ``chosen``: the decisions on the device that the flags at a place hang on, for the target.
+    """
 
     gates: Mapping[tuple[str, int, int, str], Gate]
+    chosen: Mapping[tuple[str, int, int, str], frozenset[Key]] = field(default_factory=dict)
 
     def lacking(self, build: Compiled, arch: str) -> str | None:
         """The gate by which a loaded build has nothing for an architecture, if it has not."""
@@ -47,6 +56,7 @@ def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Seque
                 own = trial.choice in ("", AUTO) and build.sure
                 loaded.setdefault(_place(build), {}).setdefault(arch, []).append((build, own))
     found: dict[tuple[str, int, int, str], Gate] = {}
+    chosen: dict[tuple[str, int, int, str], frozenset[Key]] = {}
     numbering = Numbering()
     for place, by_arch in sorted(loaded.items()):
         verdict: dict[str, Verdict] = {
@@ -54,7 +64,8 @@ def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Seque
             for arch, builds in by_arch.items()
         }
         flags = {build.flags for builds in by_arch.values() for build, _ in builds}
-        build = next(build for builds in by_arch.values() for build, _ in builds)
+        every = [build for builds in by_arch.values() for build, _ in builds]
+        build = next((build for build in every if build.flags), every[0])
         for arch in trials:  # where nothing loads it, what is always the same can still be told
             known: Verdict = "unknown" if len(flags) > 1 else "admit" if fits(build, arch) else "reject"
             verdict.setdefault(arch, known)
@@ -65,6 +76,7 @@ def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Seque
         effect: Effect = "no_image" if lost and asked else "none"
         name, order = numbering.next("jit", build.site.file, build.scope, build.code)
         made = ", ".join(dict.fromkeys(str(s) for s in parse(build.flags).spellings))
+        where = "wherever it is loaded" if len(flags) == 1 else "where these flags are chosen"
         gate = Gate(
             id=name,
             layer="jit",
@@ -73,8 +85,34 @@ def images(trials: Mapping[str, Iterable[Trial]], target: str, references: Seque
             code=build.code,
             verdict=verdict,
             effect=effect,
-            because=(Step(build.site.file, build.site.line, f"compiled for {made} wherever it is loaded"),),
+            because=(Step(build.site.file, build.site.line, f"compiled for {made} {where}"),),
             order=order,
         )
         found[place] = gate
-    return Images(found)
+        chosen[place] = frozenset(key for one, _ in by_arch.get(target, ()) for key in one.chosen)
+    return Images(found, chosen)
+
+
+def chosen_wrongly(found: Images, drafts: Iterable[PythonGate], target: str) -> dict[str, Gate]:
+    """The gates, by id, that let the target have the flags by which a build has nothing for it.
+
+    Whom such a gate keeps away, is compiled for; whoever has nothing, was let in.
+    """
+    wrong: dict[str, Gate] = {}
+    for draft in drafts:
+        gate = draft.gate
+        if gate.effect != "none" or gate.specialised or gate.verdict.get(target) != "admit":
+            continue
+        kept_away = {arch for arch, verdict in gate.verdict.items() if verdict == "reject"}
+        for place, lacking in found.gates.items():
+            if lacking.effect != "no_image" or not draft.keys & found.chosen[place]:
+                continue
+            nothing = {arch for arch, verdict in lacking.verdict.items() if verdict == "reject"}
+            if kept_away and not kept_away & nothing:
+                step = Step(lacking.file, lacking.line, f"{lacking.because[0].what}: nothing for {target}")
+                judgement = Justification("unknown", (step,))
+                damaged = msgspec.structs.replace(
+                    gate, effect="wrongly_admitted", silent=True, justification=judgement
+                )
+                wrong[gate.id] = judged(damaged)
+    return wrong

@@ -94,6 +94,7 @@ class Judge:
     target: str = ""
     """The architecture that the effects of ``gates`` are told for."""
     by_place: dict[tuple[str, int, int], list[Gate]] = field(init=False)
+    by_file: dict[str, list[Gate]] = field(init=False)
     by_key: dict[Key, list[Gate]] = field(init=False)
     by_dispatch: dict[str, list[Gate]] = field(init=False)
     exports: dict[tuple[str, str], ExportReach] = field(init=False)
@@ -106,6 +107,7 @@ class Judge:
         self.stores = {found.gate.id: found.stores for found in self.gates}
         self.reads = {found.gate.id: found.reads for found in self.gates}
         self.by_place, self.by_key, self.by_dispatch = defaultdict(list), defaultdict(list), defaultdict(list)
+        self.by_file = defaultdict(list)
         collectors = contracts.collectors()
         collecting = {collector.rpartition(".")[0] for collector in collectors}
         known = [*self.guards.values(), *self.images.gates.values()]
@@ -119,6 +121,7 @@ class Judge:
             if gate.dispatch is not None:
                 self.by_dispatch[gate.dispatch].append(gate)
             self.by_place[gate.file, gate.line, gate.column].append(gate)
+            self.by_file[gate.file].append(gate)
             if any(key[:3] == (gate.file, gate.line, gate.column) for key in found.keys):
                 for key in sorted(found.keys):
                     self.by_key[key].append(gate)
@@ -143,9 +146,10 @@ class Judge:
             if trial is None or not self._tells(row):
                 continue
             judged = self._at(row, trial, arch, self._judged)
-            declared = frozenset(
-                gate.id for asked, _ in trial.decided for gate in self._gates(asked) if gate.layer == "api"
-            )
+            asked = [gate for asked, _ in trial.decided for gate in self._gates(asked)]
+            name = trial.definition.rpartition(".")[2]
+            claims = [gate for gate in self.by_file[trial.site.file] if gate.scope == name]
+            declared = frozenset(gate.id for gate in [*asked, *claims] if gate.layer == "api")
             yield Run(self.names[row.entry][0], row.choice, declared, judged.status, tuple(judged.gates))
 
     def choices(self, options: Iterable[Row], references: Sequence[str]) -> Iterator[Run]:

@@ -150,10 +150,29 @@ def registries() -> Mapping[str, Registry]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A decorator by which a function says on which devices it may be used.
+
+    ``argument`` says so; ``method`` of the decorated function tells of a capability, major * 10 + minor.
+    """
+
+    argument: str
+    method: str
+
+
+@cache
+def claims() -> Mapping[str, Claim]:
+    """Such decorators by dotted path."""
+    return {
+        row["decorator"]: Claim(row["argument"], row["method"]) for row in data.table("contracts")["claims"]
+    }
+
+
 @cache
 def registry_words() -> frozenset[str]:
-    """Their last names."""
-    return frozenset(path.rpartition(".")[2] for path in registries())
+    """The last names of classes of entries and of decorators that claim."""
+    return frozenset(path.rpartition(".")[2] for path in (*registries(), *claims()))
 
 
 @cache

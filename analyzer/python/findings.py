@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from analyzer.model import Step
-from analyzer.python import registries, sides
+from analyzer.python import claims, registries, sides
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
 from analyzer.python.observe import Call, Decision, Key, Observer, Switched, shown
@@ -172,7 +172,8 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.switched = tuple(observer.switched)
     saved = m.recorder, m.passed, m.failed
     m.recorder, m.passed, m.failed = Observer(), set(), {}
-    found.registered = tuple(registries.answers(m, observer.registered))
+    entries = [*registries.answers(m, observer.registered), *claims.answers(m, observer.claims)]
+    found.registered = tuple(entries)
     m.recorder, m.passed, m.failed = saved
     for (module, qualname), walked in survey.walked.items():
         function = m.defined[module][qualname]

@@ -93,14 +93,17 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
     drafts = _outdone(_unserved(drafts, question), question)
     for site in sorted(arguments, key=site_key):
         drafts += _argument_gate(site, arguments[site], question)
-    # A list that is held against the device is told by what holds it.
+    # A list that is held against the device is told by what holds it; so is a claim.
     waiting = {arch: [one for one in told.lists if one.site not in arguments] for arch, told in found.items()}
     listed = lists.gates(waiting, target, references)
     asked = [*demands.gates(found, target, references), *demands.launched(found, target, references)]
     refused = refusals.gates(found, target, references, [draft.gate for draft in drafts])
     pinned = pins.gates(found, target, references)
-    told = {arch: findings.registered for arch, findings in found.items()}
-    registered = registries.gates(told, target, references)
+    claimed = {
+        arch: [one for one in told.registered if one.entry.site not in arguments]
+        for arch, told in found.items()
+    }
+    registered = registries.gates(claimed, target, references)
     further = [*registered, *refused, *toolkits.gates(found, target, references), *pinned]
     for gate, module, scope in [*asked, *listed, *further]:
         drafts.append(

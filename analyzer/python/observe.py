@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from analyzer.python import contracts, launches, natives, registries, toolkits
+from analyzer.python import claims, contracts, launches, natives, registries, toolkits
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
 from analyzer.python.modules import ROOT
@@ -136,6 +136,8 @@ class Observer:
         """What a walked function calls on every way, itself or in what it calls: functions, operators."""
         self.registered: dict[registries.Entry, Value] = {}
         """Entries of registries that were made."""
+        self.claims: dict[claims.Claim, None] = {}
+        """Decorators by which functions say on which devices they may be used."""
         self.lists: dict[ArchList, None] = {}
         """Lists of architectures that were put into the environment."""
         self.functions: dict[str, Site] = {}
@@ -188,10 +190,7 @@ class Observer:
             self._called_outside(m, frame, node, callee.data.path, args)
         if isinstance(node.func, ast.Subscript):
             self._launched(m, frame, node, args)
-        entry = registries.entry(frame, node, callee, result)
-        if entry is not None:
-            self.telling.update(m.roots)
-            self.registered.setdefault(entry, result)
+        self._listed_by_data(m, frame, node, callee, result)
         ends: list[tuple[str, str]] = []
         if isinstance(callee.data, Free):
             if isinstance(node.func, ast.Attribute):
@@ -206,6 +205,16 @@ class Observer:
             self._led(m, frame, caller, ends, site)
         if caller not in self.functions:
             self.functions[caller] = Site(frame.file, _line(frame), _line(frame), 1)
+
+    def _listed_by_data(self, m: Machine, frame: Frame, node: ast.Call, callee: Value, result: Value) -> None:
+        """Record what says by data on which devices something may be used."""
+        entry, claim = registries.entry(frame, node, callee, result), claims.claim(frame, node, callee)
+        if entry is not None:
+            self.registered.setdefault(entry, result)
+        if claim is not None:
+            self.claims.setdefault(claim)
+        if entry is not None or claim is not None:
+            self.telling.update(m.roots)
 
     def _led(self, m: Machine, frame: Frame, caller: str, ends: list[tuple[str, str]], site: Site) -> None:
         """Record where a call leads to, each with its kind."""
@@ -279,9 +288,9 @@ class Observer:
 
     def _under(self, m: Machine) -> frozenset[Key]:
         """The decisions that what runs now hangs on."""
-        return frozenset[Key]().union(*(self._gates_of(source) for source in m.control))
+        return frozenset[Key]().union(*(self.gates_of(source) for source in m.control))
 
-    def _gates_of(self, source: Provenance) -> frozenset[Key]:
+    def gates_of(self, source: Provenance) -> frozenset[Key]:
         """The keys of the nearest gates behind a provenance, which does not change."""
         known = self.gates.get(id(source))
         if known is None:

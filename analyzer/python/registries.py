@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 class Entry:
     """One entry: what it serves, what it leads to, and the argument that says on which devices.
 
-    ``site`` and ``code`` are those of the argument, where there is one.
+    ``site`` and ``code`` are those of the argument, where there is one; ``what`` tells a reader what it is.
     """
 
     site: Site
     code: str
     name: str
     leads_to: str
+    what: str
     module: str
     scope: str
 
@@ -50,11 +51,13 @@ def entry(frame: Frame, node: ast.Call, callee: Value, result: Value) -> Entry |
     name, leads_to = (result.data.attributes.get(field) for field in (registry.name, registry.leads_to))
     if name is None or not isinstance(name.data, str):
         return None
+    by = str(leads_to.data) if leads_to is not None and isinstance(leads_to.data, str) else ""
     return Entry(
         frame.site(given.value if given is not None else node),
-        f"{registry.argument}={ast.unparse(given.value)}" if given is not None else "",
+        f"{name.data}: {registry.argument}={ast.unparse(given.value)}" if given is not None else name.data,
         name.data,
-        str(leads_to.data) if leads_to is not None and isinstance(leads_to.data, str) else "",
+        by,
+        f"the registry's entry for {name.data} by {by}" if by else f"the registry's entry for {name.data}",
         frame.module.source.name,
         frame.qualname,
     )
@@ -114,17 +117,16 @@ def _verdict(available: Truth | None) -> Verdict:
 
 
 def _gate(one: Entry, verdict: dict[str, Verdict], effect: Effect, instead: Entry | None) -> Gate:
-    said = f"{one.name} by {one.leads_to}" if one.leads_to else one.name
     return Gate(
         id="",
         layer="api",
         **one.site.span,
         scope=one.scope or "<module>",
-        code=f"{one.name}: {one.code}",
+        code=one.code,
         verdict=verdict,
         effect=effect,
         silent=effect != "none",
         falls_back_to=instead.leads_to or None if instead is not None else None,
         admits=one.leads_to or None,
-        because=(Step(one.site.file, one.site.line, f"the registry's entry for {said}"),),
+        because=(Step(one.site.file, one.site.line, one.what),),
     )

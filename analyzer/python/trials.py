@@ -61,7 +61,8 @@ class Stop:
 class Compiled:
     """A build that was loaded: who makes it, where its flags are given, and those that name architectures.
 
-    ``sure``: it is loaded on every way, and no other in its place.
+    ``sure``: it is loaded on every way, and no other in its place. ``chosen``: the decisions on the device
+    that its flags hang on. Without flags that name architectures it is compiled for the host's.
     """
 
     maker: str
@@ -70,6 +71,7 @@ class Compiled:
     code: str
     flags: tuple[str, ...]
     sure: bool
+    chosen: tuple[Key, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -569,13 +571,14 @@ def compiled(m: Machine) -> tuple[Compiled, ...]:
     for value, sure in m.loaded:
         options = value.data.options if isinstance(value.data, Choice) else (value,)
         made = [_compiled(m, m.recorder, option, sure and len(options) == 1) for option in options]
-        if all(made):  # else one of them goes by the architectures of the host
-            found.update((one, None) for one in made if one is not None)
+        known = [one for one in made if one is not None]
+        if len(known) == len(made) and (len(known) == 1 or all(one.flags for one in known)):
+            found.update(dict.fromkeys(known))  # else one of them goes by the architectures of the host
     return tuple(sorted(found, key=repr))
 
 
 def _compiled(m: Machine, observer: Observer, value: Value, sure: bool) -> Compiled | None:
-    """A build whose flags name architectures; None for others, and where its flags are not all known."""
+    """A build whose flags are all known and name architectures or hang on a decision; None for others."""
     build = value.data
     contract = contracts.builds().get(build.of.dotted) if isinstance(build, Instance) else None
     if contract is None or build.maker is None:
@@ -585,10 +588,12 @@ def _compiled(m: Machine, observer: Observer, value: Value, sure: bool) -> Compi
         return None
     known = [item.data for item in flags.data.items if isinstance(item.data, str)]
     naming = tuple(text for text in known if "arch" in text or "gencode" in text)
-    if not naming or len(known) < len(flags.data.items):
+    sources = [source for source in (flags.source, *(item.source for item in flags.data.items)) if source]
+    chosen = frozenset[Key]().union(*(observer.gates_of(source) for source in sources))
+    if len(known) < len(flags.data.items) or not (naming or chosen):
         return None
     site, scope, code = _flags_given(m, observer, build.maker, contract.flags)
-    return Compiled(build.maker, site, scope, code, naming, sure)
+    return Compiled(build.maker, site, scope, code, naming, sure, tuple(sorted(chosen)))
 
 
 def _flags_given(m: Machine, observer: Observer, maker: str, argument: str) -> tuple[Site, str, str]:

@@ -129,3 +129,58 @@ def test_one_way_of_several_is_not_surely_loaded(tmp_path: Path) -> None:
     status = {(cell.api, cell.backend): cell.status["sm_120"] for cell in report.matrix}
     assert status["flashinfer.only", ""] == "unsupported"
     assert status["flashinfer.run", "auto"] == "supported"
+
+
+LOOSE = """\
+import torch
+
+from flashinfer.jit.core import gen_jit_spec
+
+WIDE = ["-gencode=arch=compute_100a,code=sm_100a"]
+
+
+def make():
+    major, minor = torch.cuda.get_device_capability()
+    flags = WIDE if major >= 10 and minor >= 0 else []
+    return gen_jit_spec("wide", ["ops.cu"], flags)
+
+
+def right():
+    major, minor = torch.cuda.get_device_capability()
+    return gen_jit_spec("right", ["ops.cu"], WIDE if major == 10 and minor == 0 else [])
+
+
+def run(x):
+    return make().build_and_load().run(x)
+
+
+def other(x):
+    return right().build_and_load().run(x)
+"""
+
+
+def test_a_loose_condition_that_chooses_flags_lets_the_target_in_wrongly(tmp_path: Path) -> None:
+    """Whom it keeps away, is compiled for."""
+    tree = {
+        "flashinfer/__init__.py": "from .ops import other, run\n",
+        "flashinfer/jit/__init__.py": "",
+        "flashinfer/jit/core.py": CORE,
+        "flashinfer/ops.py": LOOSE,
+        "flashinfer/data/ops.cu": UNIT,
+    }
+    report = scanned(write(tmp_path, tree))
+    gates = {(gate.scope, gate.layer): gate for gate in report.gates if gate.file == "flashinfer/ops.py"}
+    flags = gates["make", "jit"]
+    assert {arch for arch, verdict in flags.verdict.items() if verdict == "reject"} == {
+        "sm_103",
+        "sm_110",
+        "sm_120",
+        "sm_121",
+    }
+    assert flags.effect == "no_image"
+    loose = gates["make", "runtime"]
+    assert (loose.effect, loose.severity) == ("wrongly_admitted", "error")
+    assert loose.justification is not None
+    assert [step.line for step in loose.justification.evidence] == [flags.line]
+    assert gates["right", "runtime"].effect != "wrongly_admitted"
+    assert ("right", "jit") not in gates
