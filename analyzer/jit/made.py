@@ -26,7 +26,7 @@ _LONGEST, _ROUNDS = 2**20, 4096
 _MARK = "\ue000"
 _PLAIN = (
     *(nodes.TemplateData, nodes.Output, nodes.Name, nodes.Const, nodes.List, nodes.Tuple, nodes.Filter),
-    *(nodes.If, nodes.For, nodes.Assign, nodes.CondExpr),
+    *(nodes.If, nodes.For, nodes.Assign, nodes.CondExpr, nodes.Concat),
     *(nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not),
 )
 _FILTERS = frozenset(["lower", "upper", "int", "string", "trim", "default"])

@@ -26,7 +26,7 @@ Keywords = dict[str, Value]
 class Content:
     """The text of a file of the tree; of a template, with the values that it is rendered with.
 
-    ``text``: one that Python itself writes; it is then said to come from the line of ``origin``.
+    ``text``: one that Python itself writes or renders; it is then said to come from the line of ``origin``.
     """
 
     origin: str
@@ -37,9 +37,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A Jinja template whose text is a file of the tree."""
+    """A Jinja template whose text is a file of the tree, or stands in Python itself (``text``)."""
 
     origin: str
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,9 @@ def template(m: Machine, site: Site, args: Args, keywords: Keywords) -> Value:
     """``jinja2.Template(text)``."""
     data = args[0].data if len(args) == 1 and not keywords else None
     if isinstance(data, Content) and data.values is None:
-        return Value(Template(data.origin))
+        return Value(Template(data.origin, data.text))
+    if isinstance(data, str):
+        return Value(Template("", data))
     return Value(Free("a template"))
 
 
@@ -132,7 +135,7 @@ def _rendered(m: Machine, data: Template, args: Args, keywords: Keywords) -> Val
         values = tuple((key, plain(_one(m, given[key]))) for key in sorted(given))
     except ValueError:
         return Value(Free("a text"))
-    return Value(Content(data.origin, values))
+    return Value(Content(data.origin, values, data.text))
 
 
 def _one(m: Machine, value: Value) -> Value:

@@ -109,6 +109,63 @@ def test_nothing_is_told_of_where_sources_are_put(report: Report) -> None:
     assert b"/made" not in encode(report)
 
 
+OWN = """\
+import pathlib
+import jinja2
+
+from flashinfer.jit.core import SOURCES, gen_jit_spec
+
+SIZES = {"half": 2, "float": 4}
+TEXT = '''
+#include <deep.cuh>
+{% set name = kind ~ '_run' %}
+void {{ name }}(int* p) {
+#if {{ size }} == 2
+  launch<{{ kind }}, 64, 1>(p);
+#endif
+}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC({{ name }}, {{ name }});
+'''
+
+
+def text(kind, size):
+    template = jinja2.Template(TEXT)
+    return template.render(kind=kind, size=size)
+
+
+def put(path, content):
+    with open(path, "w") as file:
+        file.write(content)
+
+
+def make(kind: str):
+    path = pathlib.Path("/made") / f"{kind}.cu"
+    put(path, text(kind, SIZES[kind]))
+    return gen_jit_spec(kind, [path], [f"-I{SOURCES}"])
+
+
+def run(x):
+    return make("half").build_and_load().half_run(x)
+"""
+
+
+def test_a_template_that_stands_in_python_is_rendered_too(tmp_path: Path) -> None:
+    """What is said of it is said where the build is made; what it includes is reached through it."""
+    files = {
+        "flashinfer/__init__.py": "from .ops import run\n",
+        "flashinfer/jit/__init__.py": "",
+        "flashinfer/jit/core.py": CORE,
+        "flashinfer/ops.py": OWN,
+        "flashinfer/data/deep.cuh": DEEP,
+    }
+    report = scanned(write(tmp_path, files))
+    (build,) = report.builds
+    assert build.sources == ("flashinfer/ops.py",)
+    (found,) = gates(report, "deep.cuh")
+    assert (found.line, found.effect) == (3, "empty_kernel")
+    assert not [found for found in report.coverage.unresolved if "sources" in found.what]
+
+
 SCRIPT = """\\
     def write_ninja(self):
         flags = ["-DWIDE=2", f"-isystem {SOURCES}", f"-I{unknown()}/include", *self.extra_cuda_cflags]
