@@ -83,6 +83,7 @@ def run(
     """
     _TASK[:] = [task]
     _INTEREST[:] = [Interest(task.index, task.words, task.natives)]
+    _ = task.index.item_stores  # asked for by every process, and the same for all
     sys.setrecursionlimit(max(RECURSION, sys.getrecursionlimit()))
     collecting = gc.isenabled()
     gc.disable()  # nearly all that is made lives until the end of a survey

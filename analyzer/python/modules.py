@@ -17,7 +17,13 @@ from analyzer.python.syntax import ParsedFile, parse
 #: Stands for the scanned root in paths that the evaluated code computes.
 ROOT = "/<root>/"
 
-_ITEM_STORE = re.compile(rb"(?m)^[ \t]+([A-Za-z_]\w*)(?:\[[^\]\n]+\] *=(?!=)|\.update\()")
+_BLOCK = rb"(?:class|def|async|if|elif|else|for|while|try|except|finally|with|match)\b"
+_ITEM_STORE = rb"([A-Za-z_]\w*)(?:\[[^\]\n]+\] *=(?!=)|\.update\()"
+#: Each begins with a character that stands for itself: what lies between is passed over fast.
+_STORE_OR_BLOCK = re.compile(rb"\n([ \t]*)(?:(%b)|(?<=[ \t])%b)" % (_BLOCK, _ITEM_STORE))
+_OWN_LINE = re.compile(rb"\n(?:([A-Za-z_]\w*)[ \t]*[:=]|[ \t]+([A-Za-z_]\w*),?(?=\n|\Z))")
+_IMPORTING = re.compile(rb"import(?<!\wimport)\b(.*)")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _GLOBAL = re.compile(rb"(?m)^([ \t]+)global[ \t]+([\w, \t]+)")
 
 
@@ -58,31 +64,28 @@ class Source:
         return self.data.decode("utf-8", "replace").splitlines()
 
 
-def _in_function(data: bytes, start: int) -> bool:
-    """Whether the indented line that begins at a place is in a function, not under a module's ``if``."""
-    depth = _indent(data, start)
-    while start > 0 and depth > 0:
-        start = data.rfind(b"\n", 0, start - 1) + 1
-        line = data[start : data.find(b"\n", start)]
-        own = _indent(data, start)
-        word = re.match(rb"[ \t]*([A-Za-z]+)\b", line)
-        if word is None or own >= depth:
-            continue
-        if word[1] in (b"def", b"async"):
-            return True
-        if own == 0 and word[1] not in _BLOCKS:
-            continue  # a line that goes on, or text
-        depth = own
-    return False
+def _stored(data: bytes) -> set[bytes]:
+    """The names of which some line in a function sets items; not of one under a module's ``if`` alone."""
+    found: set[bytes] = set()
+    above: list[tuple[int, bool]] = []
+    """The blocks that the present line stands in: how far each is indented, whether it is a function."""
+    for line in _STORE_OR_BLOCK.finditer(b"\n" + data):
+        own = line.end(1) - line.start(1)
+        while above and above[-1][0] >= own:
+            above.pop()
+        if line[2]:
+            above.append((own, line[2] in (b"def", b"async")))
+        elif any(function for _, function in above):
+            found.add(line[3])
+    return found
 
 
-_BLOCKS = frozenset(b"class if elif else for while try except finally with match".split())
-
-
-def _indent(data: bytes, start: int) -> int:
-    """How far the line that begins at a place is indented."""
-    found = re.compile(rb"[ \t]*").match(data, start)
-    return found.end() - start if found is not None else 0
+def _bound(data: bytes) -> set[bytes]:
+    """The names that are bound on a line of their own, or imported: no local ones."""
+    found = {match[1] or match[2] for match in _OWN_LINE.finditer(b"\n" + data)}
+    for match in _IMPORTING.finditer(data):
+        found.update(_WORD.findall(match[1]))
+    return found
 
 
 def _same_block(data: bytes, start: int, indent: int) -> bytes:
@@ -122,7 +125,8 @@ class ModuleIndex:
         self.folders: set[str] = set()
         self.files = frozenset(files)
         self.read = read
-        self._paths: set[str] = set()
+        self._inside: dict[str, set[str]] = {}
+        """What each folder holds, by name."""
         self.compiled: set[str] = set()
         """Dotted names of modules that are shared libraries: they import, nothing is known of them."""
         for file in sorted(self.files):
@@ -158,26 +162,29 @@ class ModuleIndex:
 
     def has_path(self, path: str) -> bool:
         """Whether the tree has such a file or folder."""
-        if not self._paths:
-            for file in self.files:
-                self._paths.add(file)
-                while "/" in file:
-                    file = file.rpartition("/")[0]
-                    if file in self._paths:
-                        break
-                    self._paths.add(file)
-        return path in self._paths
+        folder, _, name = path.rpartition("/")
+        return name in self._folder(folder)
 
     def matching(self, folder: str, pattern: str) -> list[str]:
         """The files and folders of a folder that fit a pattern of path components, in order."""
-        self.has_path("")  # collects the folders
-        parts = [*(part for part in folder.split("/") if part), *pattern.split("/")]
-        return sorted(
-            path
-            for path in self._paths
-            if path.count("/") == len(parts) - 1
-            and all(fnmatchcase(name, part) for name, part in zip(path.split("/"), parts, strict=True))
-        )
+        found = ["/".join(part for part in folder.split("/") if part)]
+        for part in pattern.split("/"):
+            names = ((path, name) for path in found for name in self._folder(path) if fnmatchcase(name, part))
+            found = [f"{path}/{name}" if path else name for path, name in names]
+        return sorted(found)
+
+    def _folder(self, path: str) -> set[str]:
+        """The names of what lies in a folder; none of what is no folder."""
+        if not self._inside:
+            for file in self.files:
+                while file:
+                    folder, _, name = file.rpartition("/")
+                    inside = self._inside.setdefault(folder, set())
+                    if name in inside:
+                        break
+                    inside.add(name)
+                    file = folder
+        return self._inside.get(path, set())
 
     def text(self, path: str) -> str | None:
         """The text of a file of the tree."""
@@ -190,16 +197,9 @@ class ModuleIndex:
         """Module names of which some line in a function of the tree sets items: tables that are filled in."""
         found: set[bytes] = set()
         for source in self.sources.values():
-            names = {
-                match[1]
-                for match in _ITEM_STORE.finditer(source.data)
-                if match[1] not in found and _in_function(source.data, match.start())
-            }
-            for name in names:
-                # Bound on a line of its own, or imported: not a local name.
-                bound = rb"(?m)^(%b\b[ \t]*[:=]|.*\bimport\b.*\b%b\b|[ \t]+%b,?$)" % (name, name, name)
-                if re.search(bound, source.data) is not None:
-                    found.add(name)
+            stored = _stored(source.data) - found
+            if stored:
+                found |= stored & _bound(source.data)
         return frozenset(name.decode("ascii", "replace") for name in found)
 
     def bound_outside(self, name: str) -> frozenset[str]:
