@@ -106,6 +106,8 @@ class Observer:
 
     def __init__(self) -> None:
         self.decisions: dict[tuple[Key, Site | None], Decision] = {}
+        self.within: dict[tuple[str, str], list[Decision]] = {}
+        """The same by the module and function that they are written in."""
         self.calls: dict[Call, None] = {}
         self.errors: dict[tuple[Site, str], str] = {}
         self.telling: set[tuple[str, str]] = set()
@@ -171,13 +173,15 @@ class Observer:
                 found = self.decisions[place] = Decision(
                     key, site, node, owner, kind, frame.module.source.name, frame.qualname, argument=argument
                 )
+                self.within.setdefault((found.module, found.scope), []).append(found)
             found.outcomes.add(outcome)
             if len(found.sources) < 8 and not any(source is known for known in found.sources):
                 found.sources.append(source)
             if outcome is Truth.UNKNOWN:
                 found.why = _why(test)
             for operand, value in parts:
-                found.parts.setdefault(ast.unparse(operand), shown(value))
+                if (text := _text(operand)) not in found.parts:
+                    found.parts[text] = shown(value)
         return Provenance(Origin.GATE, (source,), site, kind, key=key)
 
     def called(
@@ -334,10 +338,7 @@ class Observer:
     ) -> None:
         if any(found):
             self.telling.update(m.roots)
-        inside = (
-            m.body(frame.function) if frame.function is not None else frame.module.source.parsed.module.body
-        )
-        least = bits(inside, site.line)
+        least = _least_bits(m, frame, site.line)
         roles = ", ".join(f"{name}={value}" for name, value in entries.items() if isinstance(value, int))
         tiles = Tiles(site, *found, least, roles, frame.module.source.name, frame.qualname, tuned)
         self.tiles.setdefault(tiles)
@@ -440,6 +441,24 @@ def shown(value: Value) -> str:
     if isinstance(value.data, (bool, int, str)) and len(str(value.data)) <= 40:
         return str(value.data).lower() if isinstance(value.data, bool) else repr(value.data)
     return str(found.value)
+
+
+def _text(node: ast.expr) -> str:
+    """An expression's text; kept with the node, which all machines of a process share."""
+    known: str | None = node.__dict__.get("text")
+    if known is None:
+        known = node.__dict__["text"] = ast.unparse(node)
+    return known
+
+
+def _least_bits(m: Machine, frame: Frame, line: int) -> int:
+    """The least bits of an element of a table on a line; kept with the node of what runs there."""
+    function = frame.function
+    module = frame.module.source.parsed.module
+    known: dict[int, int] = (function.node if function else module).__dict__.setdefault("bits", {})
+    if line not in known:
+        known[line] = bits(m.body(function) if function else module.body, line)
+    return known[line]
 
 
 def _line(frame: Frame) -> int:

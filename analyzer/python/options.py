@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analyzer import faults
 from analyzer.python import calls, kept
 from analyzer.python.machine import STEPS, Budget, Frame, Machine
-from analyzer.python.observe import Decision, Observer
+from analyzer.python.observe import Observer
 from analyzer.python.survey import Survey
 from analyzer.python.trials import (
     TOO_LONG,
@@ -107,11 +107,8 @@ def option_trials(
 def _readers(survey: Survey) -> dict[str, list[Function]]:
     """The functions in which an answer of the device decides under a condition on an attribute, by it."""
     m = survey.machine
-    decided: dict[tuple[str, str], list[Decision]] = {}
-    for decision in survey.observer.decisions.values():
-        decided.setdefault((decision.module, decision.scope), []).append(decision)
     found: dict[str, list[Function]] = {}
-    for (module, qualname), decisions in sorted(decided.items(), key=lambda item: item[0]):
+    for (module, qualname), decisions in sorted(survey.observer.within.items(), key=lambda item: item[0]):
         function = m.defined.get(module, {}).get(qualname)
         if function is None:
             continue

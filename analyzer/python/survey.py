@@ -274,7 +274,7 @@ def run_only(survey: Survey, interest: Interest, chosen: frozenset[Defined]) -> 
 
 def telling(survey: Survey) -> frozenset[Defined]:
     """The functions in whose run decisions were seen, that carry answers, or that make builds."""
-    found = {(decision.module, decision.scope) for decision in survey.observer.decisions.values()}
+    found = set(survey.observer.within)
     found |= survey.observer.telling
     for key, walked in survey.walked.items():
         if walked.value is not None and (_answers(walked.value) or makes_build(walked.value)):
@@ -533,11 +533,9 @@ def _checks(survey: Survey, function: Function, value: Value) -> bool:
 def _refuses(survey: Survey, function: Function, outcomes: frozenset[Truth] = frozenset(Truth)) -> bool:
     """Whether a function raises by a decision of its own that came out so."""
     return any(
-        decision.module == function.module
-        and decision.scope == function.qualname
-        and not outcomes.isdisjoint(decision.outcomes)
+        not outcomes.isdisjoint(decision.outcomes)
         and (isinstance(decision.owner, ast.Assert) or _raises(decision.owner))
-        for decision in survey.observer.decisions.values()
+        for decision in survey.observer.within.get((function.module, function.qualname), ())
     )
 
 
