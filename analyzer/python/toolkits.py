@@ -116,9 +116,7 @@ def _refusing(
     """The gates at raises that the toolkit leads the target to, and no reference."""
     told = found[target].refused if target in found else ()
     for one in sorted(told, key=lambda one: one.site.start):
-        verdict: dict[str, Verdict] = {
-            arch: "reject" if one in findings.refused else "admit" for arch, findings in found.items()
-        }
+        verdict = {arch: _refused(one, findings) for arch, findings in found.items()}
         if any(verdict.get(arch) == "admit" for arch in references):
             what = f"{one.code} does not hold of the toolkit that is assumed: asked of {target} alone"
             gate = Gate(
@@ -133,6 +131,14 @@ def _refusing(
                 because=(Step(one.check.file, one.check.line, what),),
             )
             yield gate, one.module, one.scope
+
+
+def _refused(one: Refused, told: Findings) -> Verdict:
+    """Whether an architecture passes where the target raises; where it does not come to that is not known."""
+    if one in told.refused:
+        return "reject"
+    function = f"{one.module}.{one.scope}"
+    return "admit" if not one.scope or function in told.functions or function in told.outcomes else "unknown"
 
 
 def _gate(one: Asked, verdict: dict[str, Verdict], target: str, first: Release) -> Gate:

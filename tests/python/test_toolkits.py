@@ -61,7 +61,10 @@ def normalized(major, minor):
     return str(minor)
 
 def flags():
-    return normalized(*torch.cuda.get_device_capability())
+    major, minor = torch.cuda.get_device_capability()
+    if major < 9:
+        return ""
+    return normalized(major, minor)
 """
 
 
@@ -74,7 +77,7 @@ def gates_of(program: str, cuda: tuple[int, int]) -> list[Gate]:
     index = ModuleIndex(list(files), files.__getitem__, ["torch", "packaging"])
     interest = survey.Interest(index, {file: words(text) for file, text in files.items()})
     found = {}
-    for name in ("sm_90", "sm_100", "sm_120"):
+    for name in ("sm_80", "sm_90", "sm_100", "sm_120"):
         observer = Observer()
         work = survey.Survey(Machine(Host(archs.find(name), cuda), index, observer), observer)
         survey.run(work, interest)
@@ -88,7 +91,7 @@ def test_a_release_that_only_the_table_asks_for() -> None:
     (gate,) = told((12, 9))
     assert (gate.line, gate.effect, gate.silent) == (17, "excluded", True)
     assert gate.scope == "detect"
-    assert gate.verdict == {"sm_90": "admit", "sm_100": "admit", "sm_120": "reject"}
+    assert gate.verdict == {"sm_80": "reject", "sm_90": "admit", "sm_100": "admit", "sm_120": "reject"}
     assert [step.what for step in gate.because] == [
         "wants CUDA 13.0 for sm_120, for which CUDA 12.8 compiles",
         "compared with CUDA 12.9, which is assumed",
@@ -104,7 +107,7 @@ def test_a_raise_for_the_target_alone_that_a_newer_toolkit_would_not_lead_to() -
     line = 1 + next(i for i, text in enumerate(REFUSAL.split("\n")) if "SM 12.x" in text)
     (gate,) = [gate for gate in gates_of(REFUSAL, (12, 8)) if gate.line == line]
     assert (gate.effect, gate.message) == ("raises", "SM 12.x wants CUDA 12.9")
-    assert gate.verdict == {"sm_90": "admit", "sm_100": "admit", "sm_120": "reject"}
+    assert gate.verdict == {"sm_80": "unknown", "sm_90": "admit", "sm_100": "admit", "sm_120": "reject"}
     assert [step.line for step in gate.because] == [line - 3]
 
 
