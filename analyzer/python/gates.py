@@ -170,14 +170,15 @@ def _raising(item: Merged, then: bool, question: Question) -> bool:
 def _gated_side(item: Merged, raising: Mapping[bool, bool], question: Question) -> bool:
     """Which side is the gated code: True for ``then``.
 
-    The side that does not raise; what comes after one that only refuses under circumstances, or that gives
-    back nothing where the rest gives something; else the one that the condition names positively, unless no
-    reference takes it and they take code, not just an answer, on the other.
+    The side that does not raise; what comes after one that only refuses under circumstances, that passes
+    over the rest of a loop's turn, or that gives back nothing where the rest gives something; else the one
+    that the condition names positively, unless no reference takes it and they take code, not just an answer,
+    on the other.
     """
     shape = item.static.shape
     if raising[True] != raising[False]:
         return raising[True] is False
-    if shape.then.sieves and shape.other.empty:
+    if (shape.then.sieves and shape.other.empty) or (shape.then.skips and shape.other.rest):
         return False
     if shape.then.answers and shape.other.rest and not (shape.other.answers or shape.other.explains):
         return False

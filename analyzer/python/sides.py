@@ -27,8 +27,9 @@ class Side:
     ``mark``: how :func:`~analyzer.python.flow.mark` knows it; ``branches``: the ways into which it divides
     at once, two by the test at ``asks`` (line and column). ``rest``: it is what follows a side that leaves.
     ``regrets``: it tells the user that something is left out or replaced. ``tells``: it does nothing but that
-    or the like. ``sieves``: all that it does is to try something and to refuse where that fails. ``calls``:
-    where it does nothing but make calls for their effect, these.
+    or the like. ``sieves``: all that it does is to try something and to refuse where that fails.
+    ``skips``: it only passes over the rest of a loop's turn. ``calls``: where it does nothing but make calls
+    for their effect, these.
     """
 
     empty: bool = False
@@ -47,6 +48,7 @@ class Side:
     regrets: bool = False
     tells: bool = False
     sieves: bool = False
+    skips: bool = False
     calls: tuple[str, ...] = ()
     branches: tuple[Side, ...] = ()
     asks: tuple[int, int] | None = None
@@ -261,6 +263,7 @@ def side(body: list[ast.stmt], owner: ast.stmt, following: list[ast.stmt] | None
         regrets=_regretting(body),
         tells=all(_is_announcement(statement) for statement in body),
         sieves=_sieves(body),
+        skips=_skips(body),
         calls=_calls(body),
         branches=branches,
         asks=_test(first) if branches else None,
@@ -393,6 +396,12 @@ def _answers(body: list[ast.stmt]) -> bool:
     if isinstance(found, (ast.List, ast.Tuple)):
         return not found.elts
     return isinstance(found, ast.Constant) and (found.value is None or found.value is False)
+
+
+def _skips(body: list[ast.stmt]) -> bool:
+    """Whether a block only passes over the rest of a loop's turn."""
+    acting = [statement for statement in body if not _is_announcement(statement)]
+    return len(acting) == 1 and isinstance(acting[0], ast.Continue)
 
 
 def _explains(body: list[ast.stmt]) -> bool:

@@ -74,6 +74,34 @@ def test_equal_conditions_are_told_apart() -> None:
     assert len({gate.id for gate in gates}) == 2
 
 
+@pytest.mark.parametrize(
+    ("condition", "effect"),
+    [
+        ("size > 256 and not is_new()", None),  # sm_90 alone passes over some: the target is served
+        ("is_sm90()", "none"),
+        ("not is_sm90()", "degraded"),
+    ],
+)
+def test_what_passes_over_a_turn_of_a_loop_is_not_gated(condition: str, effect: str | None) -> None:
+    head = """
+import torch
+
+def is_new(): return torch.cuda.get_device_capability()[0] >= 10
+def is_sm90(): return torch.cuda.get_device_capability()[0] == 9
+"""
+    told = program(
+        f"""
+        def make(sizes):
+            for size in sizes:
+                if {condition}:
+                    continue
+                build(size)
+        """,
+        head,
+    )
+    assert [gate.effect for gate in told] == ([] if effect is None else [effect])
+
+
 def test_the_branch_that_the_target_takes_is_named() -> None:
     gate = program(
         """
