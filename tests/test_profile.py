@@ -42,14 +42,16 @@ def _scanned(root: Path, cache: bool) -> Profile:
 
 
 def test_a_scan_charges_the_files_that_it_evaluates(tmp_path: Path) -> None:
+    """What it runs for the matrix leads through many files, and is charged to none."""
     package = tmp_path / "pkg"
     package.mkdir()
-    (package / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("from .gate import f\n")
     (package / "gate.py").write_text(
-        "import torch\n\ndef f():\n    return torch.cuda.get_device_capability()[0] == 9\n"
+        "import torch\n\ndef f(x):\n    if torch.cuda.get_device_capability()[0] == 9:\n        return x\n"
     )
     profile = _scanned(tmp_path, cache=False)
     assert profile.files["pkg/gate.py"] > 0
+    assert {path for path in profile.files if not path.startswith("pkg/")} == {"(runs for the matrix)"}
     assert {"tree", "words", "python", "cuda", "followed", "matrix", "paths", "report"} <= set(profile.stages)
 
 

@@ -20,6 +20,8 @@ from analyzer.python.natives import Natives
 from analyzer.python.observe import Observer
 from analyzer.python.survey import Defined, Interest, Survey
 
+#: What runs of APIs and of options' choices are charged to: they lead through many files.
+RUNS = "(runs for the matrix)"
 #: The evaluator follows calls and nested syntax by recursion.
 RECURSION = 20_000
 
@@ -196,7 +198,9 @@ def _explore(arch: str, upward: bool) -> tuple[Names, frozenset[Defined], frozen
 
 def _seconds(work: Survey) -> dict[str, float]:
     machine = work.machine
-    return {machine.index.path(module): seconds for module, seconds in machine.seconds.items()}
+    return {
+        machine.index.path(module) if module else RUNS: seconds for module, seconds in machine.seconds.items()
+    }
 
 
 def _names(interest: Interest) -> Names:
