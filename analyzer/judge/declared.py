@@ -18,7 +18,8 @@ class Run:
     """One run of an API with one back end, or of an option with one choice, on the target.
 
     ``declared``: ids of the gates that say whether it may be had: declarations that it was held against, what
-    refuses or makes the choice; ``reasons``: of those that decide its status.
+    refuses or makes the choice; ``reasons``: of those that decide its status; ``claims``: of what it says of
+    itself, though nothing asks it.
     """
 
     api: str
@@ -26,6 +27,7 @@ class Run:
     declared: frozenset[str]
     status: Status
     reasons: tuple[str, ...]
+    claims: frozenset[str] = frozenset()
 
 
 def contradicted(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) -> dict[str, Gate]:
@@ -38,7 +40,7 @@ def contradicted(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) ->
     """
     return {
         identity: wrong
-        for identity, held in _behind(runs, gates)
+        for identity, held in _behind(((run, run.declared | run.claims) for run in runs), gates)
         if (wrong := _contradicted(gates[identity], held, gates, target)) is not None
     }
 
@@ -50,9 +52,9 @@ def borne_out(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) -> di
     :func:`contradicted`.
     """
     found: dict[str, Gate] = {}
-    for identity, held in _behind(runs, gates):
+    for identity, held in _behind(((run, run.claims) for run in runs), gates):
         gate = gates[identity]
-        if gate.layer != "api" or gate.effect != "excluded" or gate.verdict.get(target) != "reject":
+        if gate.effect != "excluded" or gate.verdict.get(target) != "reject":
             continue
         stopping = [_stopping(run, gate, gates) for run in held]
         if all(stopping):
@@ -62,11 +64,13 @@ def borne_out(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) -> di
     return found
 
 
-def _behind(runs: Iterable[Run], gates: Mapping[str, Gate]) -> list[tuple[str, list[Run]]]:
-    """The runs behind each gate that says whether they may be had, in the order of the gates' ids."""
+def _behind(
+    runs: Iterable[tuple[Run, frozenset[str]]], gates: Mapping[str, Gate]
+) -> list[tuple[str, list[Run]]]:
+    """The runs behind each gate that is named beside them, in the order of the gates' ids."""
     behind: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
-        for identity in run.declared & gates.keys():
+    for run, naming in runs:
+        for identity in naming & gates.keys():
             behind[identity].append(run)
     return sorted(behind.items())
 

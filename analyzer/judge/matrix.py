@@ -146,11 +146,14 @@ class Judge:
             if trial is None or not self._tells(row):
                 continue
             judged = self._at(row, trial, arch, self._judged)
-            asked = [gate for asked, _ in trial.decided for gate in self._gates(asked)]
+            declared = frozenset(
+                gate.id for asked, _ in trial.decided for gate in self._gates(asked) if gate.layer == "api"
+            )
             name = trial.definition.rpartition(".")[2]
-            claims = [gate for gate in self.by_file[trial.site.file] if gate.scope == name]
-            declared = frozenset(gate.id for gate in [*asked, *claims] if gate.layer == "api")
-            yield Run(self.names[row.entry][0], row.choice, declared, judged.status, tuple(judged.gates))
+            own = (gate for gate in self.by_file[trial.site.file] if gate.scope == name)
+            claims = frozenset(gate.id for gate in own if gate.layer == "api") - declared
+            api, reasons = self.names[row.entry][0], tuple(judged.gates)
+            yield Run(api, row.choice, declared, judged.status, reasons, claims)
 
     def choices(self, options: Iterable[Row], references: Sequence[str]) -> Iterator[Run]:
         """How choices of server options fare on the target, and the gates that let it have them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from analyzer.judge.declared import Run, borne_out
 from analyzer.model import Gate, Report
 from tests.judge.opened import scanned, write
 
@@ -125,3 +126,21 @@ def test_it_answers_for_every_architecture(report: Report, scope: str, admitted:
 )
 def test_the_effect_is_what_the_target_meets(report: Report, scope: str, effect: str) -> None:
     assert told(report)[scope].effect == effect
+
+
+@pytest.mark.parametrize(("asked", "effect"), [(False, "raises"), (True, "excluded")])
+def test_what_is_asked_keeps_its_own_effect(report: Report, asked: bool, effect: str) -> None:
+    """Who asks it stops the target there: what stands behind is not met."""
+    gates = {gate.id: gate for gate in report.gates}
+    claim = told(report)["unasked"]
+    (stopping,) = [gate.id for gate in report.gates if gate.scope == "refused" and gate.layer == "runtime"]
+    own = frozenset([claim.id])
+    run = Run(
+        "flashinfer.unasked",
+        "",
+        own if asked else frozenset(),
+        "unsupported",
+        (stopping,),
+        frozenset() if asked else own,
+    )
+    assert borne_out([run], gates, "sm_120").get(claim.id, claim).effect == effect
