@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import json
 import subprocess
 import sys
 from collections import defaultdict
@@ -107,27 +106,20 @@ def scans(wanted: Sequence[Case]) -> dict[Scanned, list[Case]]:
 
 
 def run(wanted: Mapping[Scanned, list[Case]], jobs: int) -> Iterator[Result | measure.Absent]:
-    """The result of every case, scan by scan; a release that cannot be had tells why.
+    """The result of every case, scan by scan; a release that cannot be had tells why."""
 
-    Each scan has a process of its own: what it leaves behind in memory is gone with it.
-    """
-
-    def scan(scanned: Scanned) -> None:
-        targets = sorted({case.target for case in wanted[scanned]})
-        names = [[item.name, item.version] for item in scanned[0]]
-        command = [sys.executable, "-m", "tests.cases.measure", json.dumps([names, targets, scanned[1]])]
-        subprocess.run(command, check=True, cwd=measure.ROOT)
+    def scan(scanned: Scanned) -> Mapping[str, measure.Told]:
+        releases, cuda = scanned
+        return measure.apart(releases, sorted({case.target for case in wanted[scanned]}), cuda)
 
     with ThreadPoolExecutor(jobs) as pool:
         pending = [(scanned, pool.submit(scan, scanned)) for scanned in wanted]
         for scanned, done in pending:
-            releases, cuda = scanned
             try:
-                done.result()
+                told = done.result()
             except subprocess.CalledProcessError:
-                yield measure.Absent(" and ".join(map(str, releases)))
+                yield measure.Absent(" and ".join(map(str, scanned[0])))
                 continue
-            told = measure.told(releases, sorted({case.target for case in wanted[scanned]}), cuda=cuda)
             yield from (judge(case, told[case.target]) for case in wanted[scanned])
 
 

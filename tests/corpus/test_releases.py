@@ -7,7 +7,6 @@ report that was made beforehand (``new.json``).
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import subprocess
@@ -26,7 +25,7 @@ from analyzer.ci.compare import Change, compare
 from analyzer.ci.known import remembered
 from analyzer.judge.severity import judged
 from tests.cases import measure
-from tests.cases.records import CUDA, RECORDS, Release, cases
+from tests.cases.records import RECORDS, Release, cases
 from tests.conftest import CACHE, wheel
 
 pytestmark = pytest.mark.slow
@@ -252,9 +251,7 @@ def _of_python(report: model.Report, release: Release) -> model.Report:
     """A report with what the Python stage tells of a release, which ``make cases-fixed`` takes over."""
     recorded = cases() if RECORDS.is_dir() else ()
     targets = sorted({"sm_120", *(case.target for case in recorded if case.release == release)})
-    wanted = json.dumps([[[release.name, release.version]], targets, CUDA])
-    subprocess.run([sys.executable, "-m", "tests.cases.measure", wanted], check=True, cwd=measure.ROOT)
-    gates = tuple(judged(gate) for gate in measure.told([release], targets)["sm_120"].gates)
+    gates = tuple(judged(gate) for gate in measure.apart([release], targets)["sm_120"].gates)
     empty: dict[str, tuple[object, ...]] = dict.fromkeys(("builds", "nodes", "edges", "paths", "matrix"), ())
     return msgspec.structs.replace(report, gates=gates, archs=tuple(gates[0].verdict), **empty)
 
