@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from analyzer.model import Step
 from analyzer.python import claims, registries, sides
+from analyzer.python.admitted import Admitted
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
 from analyzer.python.observe import Call, Decision, Key, Observer, Switched, shown
@@ -110,6 +111,7 @@ class Findings:
     lists: tuple[ArchList, ...] = ()
     asked: tuple[Asked, ...] = ()
     refused: tuple[Refused, ...] = ()
+    admitted: tuple[Admitted, ...] = ()
     surely: dict[str, tuple[tuple[str, Site], ...]] = field(default_factory=dict)
     """Operations of kernel languages that a function, by its dotted name, calls on every way."""
     registered: tuple[registries.Told, ...] = ()
@@ -170,6 +172,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.asked = tuple(observer.asked)
     found.refused = tuple(observer.refusals)
     found.switched = tuple(observer.switched)
+    found.admitted = tuple(observer.admitted)
     saved = m.recorder, m.passed, m.failed
     m.recorder, m.passed, m.failed = Observer(), set(), {}
     entries = [*registries.answers(m, observer.registered), *claims.answers(m, observer.claims)]

@@ -14,7 +14,7 @@ from analyzer import archs
 from analyzer.identity import Numbering, digest
 from analyzer.model import Effect, Gate, Layer, Part, Step, Unresolved, Verdict
 from analyzer.model import Place as ModelPlace
-from analyzer.python import demands, lists, pins, refusals, registries, sides, toolkits
+from analyzer.python import admitted, demands, lists, pins, refusals, registries, sides, toolkits
 from analyzer.python.decisions import Merged, place_key, site_key, sort
 from analyzer.python.findings import Findings, Seen, Static
 from analyzer.python.observe import Key
@@ -104,7 +104,8 @@ def gates(found: Mapping[str, Findings], target: str, references: Sequence[str])
         for arch, told in found.items()
     }
     registered = registries.gates(claimed, target, references)
-    further = [*registered, *refused, *toolkits.gates(found, target, references), *pinned]
+    held = admitted.gates(found, target, references)
+    further = [*registered, *refused, *toolkits.gates(found, target, references), *pinned, *held]
     for gate, module, scope in [*asked, *listed, *further]:
         drafts.append(
             PythonGate(

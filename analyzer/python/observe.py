@@ -6,10 +6,12 @@ import ast
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from analyzer.python import claims, contracts, launches, natives, registries, toolkits
+from analyzer.python import admitted, claims, contracts, launches, natives, registries, toolkits
+from analyzer.python.admitted import Admitted
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
 from analyzer.python.modules import ROOT
@@ -128,6 +130,8 @@ class Observer:
         """What was asked of the toolkit's release."""
         self.refusals: dict[toolkits.Refused, None] = {}
         """What raised for it."""
+        self.admitted: dict[Admitted, None] = {}
+        """Collections of choices that hang on the device and that a check held something free against."""
         self.opened: set[Key] = set()
         """Decisions on which numbers hang that a kernel is launched with and that are not known."""
         self.surely: dict[tuple[str, str], dict[tuple[str, Site], None]] = {}
@@ -182,6 +186,8 @@ class Observer:
             for operand, value in parts:
                 if (text := _text(operand)) not in found.parts:
                     found.parts[text] = shown(value)
+            if kind in ("if", "assert") and outcome is Truth.FREE and argument is None:
+                self.admitted.update(dict.fromkeys(admitted.seen(m, frame, found, partial(self._taken, m))))
         return Provenance(Origin.GATE, (source,), site, kind, key=key)
 
     def called(
@@ -293,6 +299,13 @@ class Observer:
     def _under(self, m: Machine) -> frozenset[Key]:
         """The decisions that what runs now hangs on."""
         return frozenset[Key]().union(*(self.gates_of(source) for source in m.control))
+
+    def _taken(self, m: Machine) -> Iterator[Decision]:
+        """The decisions that what runs now hangs on, as far as no argument is checked there."""
+        for key in sorted(self._under(m)):
+            decision = self.decisions.get((key, None))
+            if decision is not None:
+                yield decision
 
     def gates_of(self, source: Provenance) -> frozenset[Key]:
         """The keys of the nearest gates behind a provenance, which does not change."""
