@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TypeGuard
 
 import networkx as nx
 
@@ -64,7 +65,7 @@ def public_names(
     aliases: dict[str, str] = {}
     for source in list(index.sources.values()):
         if source.package and source.data and not _private(source.name):
-            _collect(source, aliases)
+            _collect(index, source, aliases)
     names: dict[str, set[str]] = {}
     for public in aliases:
         definition = public
@@ -88,32 +89,66 @@ def _marked(index: ModuleIndex, words: Mapping[str, frozenset[str]]) -> Iterator
     for source in list(index.sources.values()):
         if not marks & words.get(source.file, frozenset()) or _private(source.name):
             continue
-        for node in _statements(source.parsed.module.body):
-            inner = node.body if isinstance(node, ast.ClassDef) else [node]
-            marked = any(
-                ast_name(decorator) in marks
-                for item in inner
-                if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef))
-                for decorator in item.decorator_list
-            )
-            name = getattr(node, "name", "_")
-            if marked and not name.startswith("_"):
-                yield f"{source.name}.{name}"
+        for name in _marked_in(source):
+            yield f"{source.name}.{name}"
+
+
+def _marked_in(source: Source) -> Iterator[str]:
+    """The names of a module's own functions and classes that are marked so."""
+    marks = contracts.api_marks()
+    for node in _statements(source.parsed.module.body):
+        inner = node.body if isinstance(node, ast.ClassDef) else [node]
+        marked = any(
+            ast_name(decorator) in marks
+            for item in inner
+            if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef))
+            for decorator in item.decorator_list
+        )
+        name = getattr(node, "name", "_")
+        if marked and not name.startswith("_"):
+            yield name
 
 
 def _private(dotted: str) -> bool:
     return any(part.startswith("_") for part in dotted.split("."))
 
 
-def _collect(source: Source, aliases: dict[str, str]) -> None:
+def _collect(index: ModuleIndex, source: Source, aliases: dict[str, str]) -> None:
     for node in _statements(source.parsed.module.body):
         if not isinstance(node, ast.ImportFrom):
             continue
         base = absolute_name(source, node)
         for alias in node.names:
             name = alias.asname or alias.name
-            if alias.name != "*" and not name.startswith("_"):
+            if alias.name == "*":
+                aliases.update(
+                    {f"{source.name}.{own}": f"{base}.{own}" for own in _offered(index.find(base))}
+                )
+            elif not name.startswith("_"):
                 aliases[f"{source.name}.{name}"] = f"{base}.{alias.name}"
+
+
+def _offered(source: Source | None) -> Iterator[str]:
+    """The functions and classes of a module's own that are meant for whoever takes it over by ``import *``.
+
+    Those that it lists; where it lists none, those that a decorator marks as an API: the others are helpers.
+    """
+    if source is None:
+        return
+    body = source.parsed.module.body
+    listed = next((node.value for node in body if _lists_all(node)), None)
+    if listed is None:
+        yield from _marked_in(source)
+        return
+    named = {one.value for one in ast.walk(listed) if isinstance(one, ast.Constant)}
+    for node in _statements(body):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name in named:
+            yield node.name
+
+
+def _lists_all(node: ast.stmt) -> TypeGuard[ast.Assign]:
+    """Whether a statement says what a module offers."""
+    return isinstance(node, ast.Assign) and [getattr(one, "id", "") for one in node.targets] == ["__all__"]
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

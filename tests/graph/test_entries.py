@@ -46,6 +46,22 @@ def test_an_option_needs_a_field() -> None:
     assert (option.name, option.attribute, option.line) == ("pkg --use-fast", "use_fast", 5)
 
 
+def test_what_a_package_takes_over_whole_is_public() -> None:
+    files = {
+        "pkg/__init__.py": b"from .sub import *\nfrom ._other import *\n",
+        "pkg/sub/__init__.py": b"from ._core import *\n",
+        "pkg/sub/_core.py": b"@flashinfer_api(trace=1)\ndef run(): ...\n@flashinfer_api\ndef _inner(): ...\n"
+        b"def helper(): ...\nclass Wrapper:\n    @flashinfer_api\n    def plan(self): ...\n",
+        "pkg/_other.py": b'__all__ = ["_odd"]\ndef _odd(): ...\ndef even(): ...\n',
+    }
+    public = public_names(ModuleIndex(files, files.__getitem__))
+    assert public == {
+        "pkg.sub._core.run": ("pkg.sub.run",),
+        "pkg.sub._core.Wrapper": ("pkg.sub.Wrapper",),
+        "pkg._other._odd": ("pkg._odd",),
+    }
+
+
 def test_a_name_that_is_everywhere_tells_nothing() -> None:
     words = {f"f{number}.py": frozenset({"use_fast"}) for number in range(100)}
     (option,) = declared_options(index(), {**words, "pkg/args.py": frozenset({"add_argument"})})
