@@ -32,7 +32,7 @@ cases: $(VENV)/.installed-test cases-binary
 # Eight releases with many records, Python stage only: what CI measures.
 # The floor is what is reached: raise it with what is mended.
 cases-fixed: $(VENV)/.installed-test
-	$(PY) -m tests.cases.runner --jobs $(JOBS) --fixed --least 85
+	$(PY) -m tests.cases.runner --jobs $(JOBS) --fixed --least 90
 
 # Two wheels of 370 and 535 MB, held against cuobjdump.
 cases-binary: $(VENV)/.installed-test $(TOOLKIT)
