@@ -65,7 +65,7 @@ def public_names(
     aliases: dict[str, str] = {}
     for source in list(index.sources.values()):
         if source.package and source.data and not _private(source.name):
-            _collect(index, source, aliases)
+            _collect(index, words, source, aliases)
     names: dict[str, set[str]] = {}
     for public in aliases:
         definition = public
@@ -113,7 +113,9 @@ def _private(dotted: str) -> bool:
     return any(part.startswith("_") for part in dotted.split("."))
 
 
-def _collect(index: ModuleIndex, source: Source, aliases: dict[str, str]) -> None:
+def _collect(
+    index: ModuleIndex, words: Mapping[str, frozenset[str]], source: Source, aliases: dict[str, str]
+) -> None:
     for node in _statements(source.parsed.module.body):
         if not isinstance(node, ast.ImportFrom):
             continue
@@ -121,19 +123,20 @@ def _collect(index: ModuleIndex, source: Source, aliases: dict[str, str]) -> Non
         for alias in node.names:
             name = alias.asname or alias.name
             if alias.name == "*":
-                aliases.update(
-                    {f"{source.name}.{own}": f"{base}.{own}" for own in _offered(index.find(base))}
-                )
+                offered = _offered(index.find(base), words)
+                aliases.update({f"{source.name}.{own}": f"{base}.{own}" for own in offered})
             elif not name.startswith("_"):
                 aliases[f"{source.name}.{name}"] = f"{base}.{alias.name}"
 
 
-def _offered(source: Source | None) -> Iterator[str]:
+def _offered(source: Source | None, words: Mapping[str, frozenset[str]]) -> Iterator[str]:
     """The functions and classes of a module's own that are meant for whoever takes it over by ``import *``.
 
     Those that it lists; where it lists none, those that a decorator marks as an API: the others are helpers.
+    A file with neither among its identifiers is not parsed.
     """
-    if source is None:
+    telling = {"__all__", *contracts.api_marks()}
+    if source is None or telling.isdisjoint(words.get(source.file, telling)):
         return
     body = source.parsed.module.body
     listed = next((node.value for node in body if _lists_all(node)), None)

@@ -62,6 +62,14 @@ def test_what_a_package_takes_over_whole_is_public() -> None:
     }
 
 
+def test_what_offers_nothing_is_not_parsed() -> None:
+    files = {"pkg/__init__.py": b"from ._core import *\n", "pkg/_core.py": b"def helper(): ...\n"}
+    told = ModuleIndex(files, files.__getitem__)
+    words = {file: frozenset({"def", "helper", "from", "import"}) for file in files}
+    assert public_names(told, words) == {}
+    assert "parsed" not in told.sources["pkg._core"].__dict__
+
+
 def test_a_name_that_is_everywhere_tells_nothing() -> None:
     words = {f"f{number}.py": frozenset({"use_fast"}) for number in range(100)}
     (option,) = declared_options(index(), {**words, "pkg/args.py": frozenset({"add_argument"})})
