@@ -219,10 +219,10 @@ def gates(
 
 def _failing(told: Findings, own: Admitted) -> Side | None:
     """What a check does with what the collection does not hold."""
-    shape = next((static.shape for (key, _), static in told.statics.items() if key == own.key), None)
-    if shape is None:
+    static = told.statics.get((own.key, None))
+    if static is None:
         return None
-    return shape.then if own.fails else shape.other
+    return static.shape.then if own.fails else static.shape.other
 
 
 def _verdict(told: Findings, held: Sequence[Admitted], own: Admitted, left_out: frozenset[object]) -> Verdict:
