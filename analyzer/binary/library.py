@@ -6,10 +6,11 @@ import io
 import mmap
 import os
 import re
+import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from elftools.elf.elffile import ELFFile
 
@@ -19,6 +20,10 @@ from analyzer.binary.fatbin import Buffer, Image
 
 #: A library is not asked for more sections than this: the number is read from the file.
 _SECTIONS = 100_000
+#: The fields of a section header by the width of addresses, and the type of a section without content.
+#: Source: System V ABI, https://refspecs.linuxfoundation.org/elf/gabi4+/ch4.sheader.html.
+_ROWS = {32: "10I", 64: "IIQQQQIIQQ"}
+_NOBITS = 8
 #: ``name(arguments) -> results`` of an operator, as PyTorch's registration keeps it.
 #: Source: https://docs.pytorch.org/cppdocs/library.html, ``torch::Library::def``.
 _SCHEMA = re.compile(rb"(?<=\0)(?:\w+::)?([A-Za-z_][\w.]*)\([^\0]*\)\s*->\s*[^\0]+(?=\0)")
@@ -200,6 +205,35 @@ def _modules(data: Buffer, first: int, last: int) -> Iterator[str]:
         position = data.find(b"\0" + _INIT, end, last)
 
 
+class _Header(NamedTuple):
+    """What is needed of a section's header: its name's place among the names, its type, where it lies."""
+
+    name: int
+    kind: int
+    offset: int
+    size: int
+
+
+def _headers(elf: Any, data: Buffer, start: int, end: int) -> list[_Header]:
+    """The section headers of a file, read at once: an archive may hold thousands of them.
+
+    Their layout is that of ``Elf64_Shdr`` and ``Elf32_Shdr`` in the System V ABI.
+
+    Raises:
+        DamagedError: the table is cut off, or its rows are of another size.
+    """
+    layout = struct.Struct(("<" if elf.little_endian else ">") + _ROWS[elf.elfclass])
+    first, width, count = int(elf["e_shoff"]), int(elf["e_shentsize"]), int(elf.num_sections())
+    if not count:
+        return []
+    if count > _SECTIONS or first + count * width > end - start:
+        raise DamagedError("the section table is cut off")
+    if width != layout.size:
+        raise DamagedError("the rows of the section table are of a size that is not known")
+    rows = layout.iter_unpack(data[start + first : start + first + count * width])
+    return [_Header(row[0], row[1], row[4], row[5]) for row in rows]
+
+
 def _sections(data: Buffer, start: int, end: int) -> Iterator[tuple[str, int, int]]:
     """Name, first and last offset of the sections that have content.
 
@@ -208,16 +242,17 @@ def _sections(data: Buffer, start: int, end: int) -> Iterator[tuple[str, int, in
     """
     try:
         elf: Any = ELFFile(cast(IO[bytes], _Window(data, start, end)))
-        width, count = int(elf["e_shentsize"]), int(elf.num_sections())
-        if count > _SECTIONS or (count and int(elf["e_shoff"]) + count * width > end - start):
-            raise DamagedError("the section table is cut off")
-        for section in elf.iter_sections():
-            if section["sh_type"] == "SHT_NOBITS" or not section.name:
+        rows = _headers(elf, data, start, end)
+        names = rows[elf.get_shstrndx()] if rows else _Header(0, 0, 0, 0)
+        texts = data[start + names.offset : min(start + names.offset + names.size, end)]
+        for row in rows:
+            name = texts[row.name : texts.find(b"\0", row.name)].decode("utf-8", "replace")
+            if row.kind == _NOBITS or not name:
                 continue
-            first, size = start + int(section["sh_offset"]), int(section["sh_size"])
-            if first + size > end:
-                raise DamagedError(f"the section {section.name} points outside the file")
-            yield section.name, first, first + size
+            first = start + row.offset
+            if first + row.size > end:
+                raise DamagedError(f"the section {name} points outside the file")
+            yield name, first, first + row.size
     except DamagedError:
         raise
     except Exception as error:  # pyelftools lets many kinds of errors through where tables are damaged

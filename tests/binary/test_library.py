@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import tree_sitter_python
+from elftools.elf.elffile import ELFFile
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -82,6 +84,34 @@ def test_bare_images(tmp_path: Path) -> None:
 def test_damaged(tmp_path: Path, data: bytes, why: str) -> None:
     with pytest.raises(DamagedError, match=why):
         library.read(tmp_path, put(tmp_path, "x.so", data))
+
+
+def test_the_sections_of_a_real_library_are_those_that_pyelftools_finds() -> None:
+    path = Path(tree_sitter_python._binding.__file__)  # every installation of this package has it
+    with path.open("rb") as file:
+        expected = [
+            (section.name, section["sh_offset"], section["sh_offset"] + section["sh_size"])
+            for section in ELFFile(file).iter_sections()
+            if section["sh_type"] != "SHT_NOBITS" and section.name
+        ]
+    data = path.read_bytes()
+    assert list(library._sections(data, 0, len(data))) == expected
+    assert len(expected) > 10
+
+
+@pytest.mark.parametrize(
+    ("position", "value", "why"),
+    [
+        (0x3A, 72, "rows of the section table"),
+        (0x3C, 0xFFF0, "cut off"),
+        (0x3E, 0xFF00, "damaged ELF tables"),
+    ],
+)
+def test_a_section_table_that_is_odd(tmp_path: Path, position: int, value: int, why: str) -> None:
+    data = bytearray(made.elf([(".rodata", 1, SCHEMAS, 0)]) + bytes(64))
+    data[position : position + 2] = value.to_bytes(2, "little")
+    with pytest.raises(DamagedError, match=why):
+        library.read(tmp_path, put(tmp_path, "odd.so", bytes(data)))
 
 
 def test_missing(tmp_path: Path) -> None:
