@@ -78,6 +78,9 @@ _COMMON = ("tree", "archs.py", "data.py", "identity.py", "model.py")
 _PYTHON = Stage("python", ("python", "jit", "graph/entries.py", *_COMMON))
 _CUDA = Stage("cuda", ("cuda", *_COMMON))
 
+#: Bytes that are searched for patterns as quickly as other processes start.
+_SEARCHED = 32 * 2**20
+
 _TRUTH = frozenset(["true", "false"])
 _TEST_FOLDERS = frozenset(["test", "tests", "testing", "benchmark", "benchmarks"])
 
@@ -343,6 +346,7 @@ def _requests(
         jobs=jobs,
         cache=store,
         progress=lambda done, total: progress("Resources", done, total),
+        worth=_SEARCHED,
     )
     rows = zip(files, found, strict=True)
     return {file.path: facts for file, facts in rows if isinstance(facts, tuple) and facts}

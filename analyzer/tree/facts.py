@@ -38,6 +38,7 @@ def compute(
     jobs: int = 1,
     cache: Cache | None = None,
     progress: Progress | None = None,
+    worth: int | None = None,
 ) -> list[Fact | Skipped]:
     """``function`` of the content of each file, in the order of ``files``.
 
@@ -49,6 +50,7 @@ def compute(
         jobs: how many processes; with 1 everything runs in this one.
         cache: where results are kept between scans.
         progress: told of every step.
+        worth: bytes of source from which on other processes are started, if not as for parsing.
 
     A file that cannot be read, or that the function fails on, gives ``Skipped`` with the reason. The result
     does not depend on ``jobs`` or the cache.
@@ -63,7 +65,10 @@ def compute(
     report(len(results), len(files))
     missing = [file for file in files if file.path not in results]
     fresh: dict[bytes, Fact] = {}
-    for path, digest, result in _run(tree.root, missing, function, jobs):
+    size = sum(file.size for file in missing)
+    for path, digest, result in _run(
+        tree.root, missing, function, jobs if size >= (_WORTH if worth is None else worth) else 1
+    ):
         results[path] = result
         if not isinstance(result, Skipped):
             fresh[digest] = result
@@ -112,7 +117,7 @@ def _run(
 ) -> Iterable[Row[Fact]]:
     """All rows, in any order."""
     chunks = _chunks(files)
-    if jobs <= 1 or sum(file.size for file in files) < _WORTH:
+    if jobs <= 1:
         for chunk in chunks:
             for path in chunk:
                 yield from _work(root, [path], function)
