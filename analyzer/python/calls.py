@@ -263,6 +263,7 @@ def _within(m: Machine, function: Function, frame: Frame, steps: int) -> Value:
         if m.steps > saved:
             raise
         m.may_raise = True
+        m.passed_over.add((function.name, steps))
         return Value(Free(f"{function.name} is too long to follow here"))
     finally:
         m.limit = saved

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import itertools
 import multiprocessing
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from multiprocessing import connection
 from typing import Any
 
 from analyzer import archs
@@ -24,6 +25,9 @@ from analyzer.python.survey import Defined, Interest, Survey
 RUNS = "(runs for the matrix)"
 #: The evaluator follows calls and nested syntax by recursion.
 RECURSION = 20_000
+
+#: So many new objects are worth a look for those that only hold each other.
+_GARBAGE = 250_000
 
 Names = tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]
 """Names that lead to answers, attributes that hold them, names that lead to builds, to callers of builds."""
@@ -52,15 +56,8 @@ class Told:
     """Time spent on each file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surveyed:
-    """A survey's result, the names that it followed, and the functions that told something."""
-
-    told: Told
-    names: Names
-    telling: frozenset[Defined]
-
-
+_BEGUN: dict[str, Survey] = {}
+"""What a process has begun, by architecture: explorations, and surveys of references."""
 _TASK: list[Task] = []
 _INTEREST: list[Interest] = []
 """What every process starts from; filled before they are forked."""
@@ -80,22 +77,28 @@ def run(
     each alone may miss some. Then the references are surveyed, from which the call graph is drawn; at last
     all others, in the functions alone that told something.
 
+    An exploration is the beginning of the survey, if it would have come out the same with all names.
+
     ``names`` are the architectures in the order of the result; with one job everything runs in this process;
     ``progress`` is told how many surveys are done, and of how many.
+
+    Raises:
+        ChildProcessError: a process has ended before its work was done.
     """
+    _BEGUN.clear()
     _TASK[:] = [task]
     _INTEREST[:] = [Interest(task.index, task.words, task.natives)]
     _ = task.index.item_stores  # asked for by every process, and the same for all
     sys.setrecursionlimit(max(RECURSION, sys.getrecursionlimit()))
     collecting = gc.isenabled()
     gc.disable()  # nearly all that is made lives until the end of a survey
-    gc.unfreeze()
-    gc.collect()
     gc.freeze()  # what every process starts from is not looked at again: it stays one copy for all of them
     try:
         with _Workers(min(jobs, len(names))) as workers:
             return _run(workers, target, references, names, progress)
     finally:
+        _BEGUN.clear()
+        gc.unfreeze()
         if collecting:
             gc.enable()
 
@@ -112,30 +115,34 @@ def _run(
     known: Names = (frozenset(), frozenset(), frozenset(), frozenset())
     chosen: frozenset[Defined] = frozenset()
     unfinished: frozenset[Defined] = frozenset()
-    first = [(target, False), *((arch, True) for arch in references)]
+    first = [*((arch, True) for arch in references), (target, False)]
     for (arch, _), (found, telling, cut) in workers.each(_explore, first):
         known, chosen = _union(known, found), chosen | telling
         unfinished |= cut if arch == target else frozenset()
         progress(next(steps), total)
-    surveyed: dict[str, Surveyed] = {}
+    led: dict[str, tuple[Names, frozenset[Defined]]] = {}
     pending = list(references)
     while pending:
-        for (arch, *_), result in workers.each(_survey, [(arch, known, None) for arch in pending]):
-            if arch not in surveyed:
-                progress(next(steps), total)
-            surveyed[arch] = result
-        for result in surveyed.values():
-            known = _union(known, result.names)
+        for (arch, _), result in workers.each(_lead, [(arch, known) for arch in pending]):
+            led[arch] = result
+        for seen, _ in led.values():
+            known = _union(known, seen)
         # A name that another reference brought up may have been passed over here.
-        pending = [arch for arch in references if surveyed[arch].names[:3] != known[:3]]
-    chosen = chosen.union(*(result.telling for result in surveyed.values()))
-    others = [arch for arch in names if arch not in surveyed]
+        pending = [arch for arch in references if led[arch][0][:3] != known[:3]]
+    chosen = chosen.union(*(telling for _, telling in led.values()))
     # What is given up on the target is told even if no decision was seen before that.
-    tasks = [(arch, known, chosen | unfinished if arch == target else chosen) for arch in others]
+    # Later architectures have more code that is theirs: what takes longest is begun first.
+    later = sorted(names, key=lambda arch: archs.find(arch).number, reverse=True)
+    others = [arch for arch in (target, *later) if arch not in led]
+    tasks = [
+        *((arch, known, None) for arch in references),
+        *((arch, known, chosen | unfinished if arch == target else chosen) for arch in dict.fromkeys(others)),
+    ]
+    told: dict[str, Told] = {}
     for (arch, *_), result in workers.each(_survey, tasks):
-        surveyed[arch] = result
+        told[arch] = result
         progress(next(steps), total)
-    return {arch: surveyed[arch].told for arch in names}
+    return {arch: told[arch] for arch in names}
 
 
 def _union(left: Names, right: Names) -> Names:
@@ -144,37 +151,102 @@ def _union(left: Names, right: Names) -> Names:
 
 
 class _Workers:
-    """Runs functions on several processes, or in this one if one is enough."""
+    """Runs functions in several processes, each of which keeps what it began; or in this one if one will do.
+
+    An architecture that was begun in a process is gone on with there; others go to whoever is free.
+    """
 
     def __init__(self, jobs: int) -> None:
+        self.places: dict[str, connection.Connection] = {}
+        self.processes: list[multiprocessing.process.BaseProcess] = []
+        self.pipes: list[connection.Connection] = []
         context = multiprocessing.get_context("fork")
-        self.pool = ProcessPoolExecutor(jobs, mp_context=context) if jobs > 1 else None
+        for _ in range(jobs if jobs > 1 else 0):
+            here, there = context.Pipe()
+            process = context.Process(target=_serve, args=(there,), daemon=True)
+            process.start()
+            there.close()
+            self.processes.append(process)
+            self.pipes.append(here)
 
     def __enter__(self) -> _Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
+        for pipe in self.pipes:
+            pipe.close()
+        for process in self.processes:
+            process.terminate()
+            process.join()
 
     def each(
         self, run: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Each task with what the function gives for it, as they finish."""
-        if self.pool is None:
+        """Each task, an architecture before all, with what the function gives for it, as they finish."""
+        if not self.pipes:
             for task in tasks:
                 yield task, _freeing(run, *task)
             return
-        pending = {self.pool.submit(_freeing, run, *task): task for task in tasks}
-        for finished in as_completed(pending):
-            yield pending[finished], finished.result()
+        waiting = list(tasks)
+        running: dict[connection.Connection, tuple[Any, ...]] = {}
+        for pipe in self.pipes:
+            self._next(run, pipe, waiting, running)
+        while running:
+            for ready in connection.wait(list(running)):
+                pipe = next(one for one in running if one is ready)
+                task, result = running.pop(pipe), _received(pipe)
+                self._next(run, pipe, waiting, running)
+                yield task, result
+
+    def _next(
+        self,
+        run: Callable[..., Any],
+        pipe: connection.Connection,
+        waiting: list[tuple[Any, ...]],
+        running: dict[connection.Connection, tuple[Any, ...]],
+    ) -> None:
+        """Give a process its next task: one that was begun there, else the first that was begun nowhere."""
+        mine = [task for task in waiting if self.places.get(task[0]) is pipe]
+        free = [task for task in waiting if task[0] not in self.places]
+        for task in (mine or free)[:1]:
+            waiting.remove(task)
+            self.places[task[0]] = pipe
+            running[pipe] = task
+            pipe.send((run, task))
+
+
+def _received(pipe: connection.Connection) -> Any:
+    """What a process gives; what it raised is raised here."""
+    try:
+        result, error = pipe.recv()
+    except EOFError:
+        raise ChildProcessError("a process of the scan has ended: is there enough memory?") from None
+    if error is not None:
+        raise error
+    return result
+
+
+def _serve(pipe: connection.Connection) -> None:
+    """Run what is sent, until nothing more can come."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            run, task = pipe.recv()
+        except EOFError:
+            return
+        try:
+            answer: tuple[Any, BaseException | None] = (_freeing(run, *task), None)
+        except Exception as error:
+            answer = (None, error)
+        pipe.send(answer)
 
 
 def _freeing(run: Callable[..., Any], *task: Any) -> Any:
-    """What a task gives; what it leaves in cycles is freed, what stays is passed over from then on."""
+    """What a task gives; if it left much in cycles, that is freed, and what stays is passed over then."""
     found = run(*task)
-    gc.collect()
-    gc.freeze()
+    if gc.get_count()[0] > _GARBAGE:
+        gc.collect()
+        gc.freeze()
     return found
 
 
@@ -191,6 +263,7 @@ def _explore(arch: str, upward: bool) -> tuple[Names, frozenset[Defined], frozen
     ``upward``: those of callers of what makes builds, too.
     """
     work, interest = _new(arch)
+    _BEGUN[arch] = work
     survey.run(work, interest, upward)
     telling, cut = survey.telling(work), survey.cut(work)
     return _names(interest), telling, cut
@@ -212,17 +285,37 @@ def _names(interest: Interest) -> Names:
     )
 
 
-def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Surveyed:
-    """Survey one architecture; ``chosen``: in these functions alone."""
-    work, interest = _new(arch)
+def _informed(names: Names) -> Interest:
+    """What is followed from the start: these names."""
+    interest = _INTEREST[0].fresh()
     interest.names |= names[0]
     interest.attributes |= names[1]
     interest.builders |= names[2]
     interest.callers |= names[3]
+    return interest
+
+
+def _begun(arch: str, interest: Interest) -> Survey:
+    """The survey of an architecture that its exploration has begun; a new one if more names change that."""
+    work = _BEGUN.pop(arch, None)
+    return work if work is not None and survey.holds(work, interest) else _new(arch)[0]
+
+
+def _lead(arch: str, names: Names) -> tuple[Names, frozenset[Defined]]:
+    """Survey a reference: the names that it followed, and the functions that told something."""
+    interest = _informed(names)
+    work = _begun(arch, interest)
+    survey.run(work, interest)
+    _BEGUN[arch] = work
+    return _names(interest), survey.telling(work)
+
+
+def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Told:
+    """What an architecture tells: a reference, which was surveyed; another, of the chosen functions alone."""
     if chosen is None:
-        survey.run(work, interest)
+        work = _BEGUN.pop(arch)
     else:
+        interest = _informed(names)
+        work = _begun(arch, interest)
         survey.run_only(work, interest, chosen)
-    told = Told(findings.collect(work, arch), _TASK[0].extract(work), _seconds(work))
-    telling = survey.telling(work) if chosen is None else frozenset()
-    return Surveyed(told, _names(interest), telling)
+    return Told(findings.collect(work, arch), _TASK[0].extract(work), _seconds(work))

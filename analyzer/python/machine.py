@@ -170,6 +170,8 @@ class Machine:
         self.host = host
         self.index = index
         self.recorder = recorder
+        self.passed_over: set[tuple[str, int]] = set()
+        """Names of functions that were called and not followed to the end; and what was followed of each."""
         self.modules: dict[str, ModuleState] = {}
         self.control: list[Provenance] = []
         self.depth = 0

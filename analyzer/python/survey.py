@@ -272,6 +272,14 @@ def run_only(survey: Survey, interest: Interest, chosen: frozenset[Defined]) -> 
         _walk_file(survey, interest, machine.index.path(module))
 
 
+def holds(survey: Survey, interest: Interest) -> bool:
+    """Whether what was walked would have come out so with these names of interest from the start.
+
+    It would if no call that was not followed to the end is worth more now.
+    """
+    return all(_worth(interest, name) <= steps for name, steps in survey.machine.passed_over)
+
+
 def telling(survey: Survey) -> frozenset[Defined]:
     """The functions in whose run decisions were seen, that carry answers, or that make builds."""
     found = set(survey.observer.within)
@@ -330,15 +338,27 @@ def _policy(m: Machine, interest: Interest) -> calls.Follow:
     collectors = contracts.collectors()
 
     def follow(function: Function, args: list[Value], keywords: dict[str, Value], tainted: bool) -> int:
-        if tainted or interest.answers(function.name):
-            return STEPS
+        worth = STEPS if tainted else _worth(interest, function.name)
+        if worth == STEPS:
+            return worth
         if any(frame.function is not None and frame.function.dotted in collectors for frame in m.stack):
+            m.passed_over.add((function.name, BUILD_STEPS))
             return 0  # what is collected there is walked by itself
-        if function.name in interest.builders or _compiles(m, function):
+        if worth or _compiles(m, function):
             return BUILD_STEPS
-        return HELPER_STEPS if all(_known(value) for value in [*args, *keywords.values()]) else 0
+        if all(_known(value) for value in [*args, *keywords.values()]):
+            return HELPER_STEPS
+        m.passed_over.add((function.name, 0))
+        return 0
 
     return follow
+
+
+def _worth(interest: Interest, name: str) -> int:
+    """What a call is worth by the name of the function alone."""
+    if interest.answers(name):
+        return STEPS
+    return BUILD_STEPS if name in interest.builders else 0
 
 
 def _compiles(m: Machine, function: Function) -> bool:
