@@ -6,7 +6,8 @@ import pytest
 
 from analyzer import faults
 from analyzer.python import calls, imports
-from analyzer.python.machine import Frame, Machine, ModuleState
+from analyzer.python.frames import Frame, ModuleState
+from analyzer.python.machine import Machine
 from analyzer.python.values import Function, Value
 from tests.python.surveys import surveyed
 

@@ -30,7 +30,8 @@ from analyzer.python.values import (
 
 if TYPE_CHECKING:
     from analyzer.python.findings import Findings
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
     from analyzer.python.observe import Decision, Key
     from analyzer.python.sides import Side
 

@@ -8,7 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python import compiled, contracts, device, expressions, stores
-from analyzer.python.flow import Outcome
+from analyzer.python.ends import Outcome
+from analyzer.python.frames import Frame
 from analyzer.python.values import (
     NAMED,
     Accessor,
@@ -47,7 +48,7 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.machine import Machine
 
 
 def call(
@@ -319,10 +320,8 @@ def _loaded(m: Machine, build: Value) -> Value:
 
 def frame_of(m: Machine, function: Function) -> Frame:
     """A fresh frame for a function; its arguments are not bound yet."""
-    from analyzer.python.machine import Frame as NewFrame
-
     state = m.state(function.module)
-    return NewFrame(state, function.qualname, Scope(function.scope), owner=function.owner, function=function)
+    return Frame(state, function.qualname, Scope(function.scope), owner=function.owner, function=function)
 
 
 def run(m: Machine, function: Function, frame: Frame) -> Value:
@@ -334,7 +333,7 @@ def run(m: Machine, function: Function, frame: Frame) -> Value:
     saved_control, m.control = m.control, []
     m.stack.append(frame)
     body = m.body(function)
-    if _yields(function.node):
+    if b"yield" in frame.module.source.data and _yields(function.node):
         frame.produced = List([], m.depth)
     try:
         outcome = m.execute(body, frame)
@@ -590,8 +589,6 @@ def _decorate(
 
 def define_class(m: Machine, node: ast.ClassDef, frame: Frame) -> None:
     """Bind a class: its body runs now, its decorators only tell whether it is a dataclass."""
-    from analyzer.python.machine import Frame as NewFrame
-
     qualname = f"{frame.qualname}.{node.name}" if frame.qualname else node.name
     bases = tuple(m.evaluate(base, frame) for base in node.bases if not isinstance(base, ast.Starred))
     scope = Scope(None if frame.is_module else frame.scope)
@@ -602,7 +599,7 @@ def define_class(m: Machine, node: ast.ClassDef, frame: Frame) -> None:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
     )
     of.decorators = tuple(ast.unparse(decorator) for decorator in node.decorator_list)
-    inner = NewFrame(frame.module, qualname, scope, owner=of)
+    inner = Frame(frame.module, qualname, scope, owner=of)
     m.stack.append(inner)
     try:
         m.execute(node.body, inner)

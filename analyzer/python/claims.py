@@ -13,7 +13,8 @@ from analyzer.python.registries import Entry, Told
 from analyzer.python.values import Function, Raised, Site, Value, truth
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)

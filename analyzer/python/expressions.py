@@ -10,7 +10,19 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
-from analyzer.python import contracts, device, flow, imports, library, lists, tiles
+from analyzer.python import (
+    calls,
+    containers,
+    contracts,
+    device,
+    flow,
+    imports,
+    library,
+    lists,
+    stores,
+    tiles,
+)
+from analyzer.python.frames import Frame
 from analyzer.python.values import (
     Accessor,
     Bound,
@@ -56,7 +68,7 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.machine import Machine
 
 
 def _constant(m: Machine, node: ast.Constant, frame: Frame) -> Value:
@@ -64,7 +76,10 @@ def _constant(m: Machine, node: ast.Constant, frame: Frame) -> Value:
 
 
 def _name(m: Machine, node: ast.Name, frame: Frame) -> Value:
-    value = lookup(m, node.id, frame)
+    scope = frame.scope
+    value = scope.names.get(node.id)
+    if value is None or scope.outer or value.data.__class__ is Lazy:
+        value = lookup(m, node.id, frame)
     if value is None:
         return Value(Free(f"the name {node.id!r} is not bound here"))
     if m.taken and isinstance(value.data, Free) and frame.function is not None:
@@ -108,7 +123,7 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     if isinstance(data, Free):
         return m.assumed[name] if name in m.assumed else Value(some_attribute(name), value.source)
     if isinstance(data, Choice):
-        return each(m, data, lambda option: attribute(m, option, name, site)).derived(value.source)
+        return each(m, data, lambda option: attribute(m, option, name, site), True).derived(value.source)
     if isinstance(data, Unknown):
         return Value(data, value.source)
     if isinstance(data, External):
@@ -135,8 +150,6 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
                     }
                 )
             )
-        from analyzer.python import calls
-
         if name == "__dataclass_fields__" and calls.is_dataclass(m, data):
             return Value(Dict({key: (Value(key), Value(Free("a field"))) for key in calls.fields(m, data)}))
         if hasattr(type, name):
@@ -173,8 +186,14 @@ def attribute(m: Machine, value: Value, name: str, site: Site) -> Value:
     return library.attribute(m, value, name, site)
 
 
-def each(m: Machine, choice: Choice, compute: Callable[[Value], Value]) -> Value:
+#: Values on which operators, and access to attributes and items, run no code and change nothing.
+_PLAIN = frozenset([Free, Unknown, External, type(None), bool, int, float, str])
+
+
+def each(m: Machine, choice: Choice, compute: Callable[[Value], Value], quiet: bool = False) -> Value:
     """A computation on a value that is one of several; an option on which it raises is left out.
+
+    ``quiet``: it runs no code on a plain value, so that there is nothing to undo after it.
 
     Raises:
         Raised: it raises on every option.
@@ -182,11 +201,14 @@ def each(m: Machine, choice: Choice, compute: Callable[[Value], Value]) -> Value
     results: list[Value] = []
     error: Raised | None = None
     for option in choice.options:
-        with m.perhaps():
-            try:
+        try:
+            if quiet and type(option.data) in _PLAIN:
                 results.append(compute(option))
-            except Raised as raised:
-                error = raised.kept()
+            else:
+                with m.perhaps():
+                    results.append(compute(option))
+        except Raised as raised:
+            error = raised.kept()
     if error is not None:
         if not results:
             raise error
@@ -197,9 +219,9 @@ def each(m: Machine, choice: Choice, compute: Callable[[Value], Value]) -> Value
 def _spread(m: Machine, left: Value, right: Value, compute: Callable[[Value, Value], Value]) -> Value | None:
     """A computation on two values of which one is one of several; ``None`` if neither is."""
     if isinstance(left.data, Choice):
-        return each(m, left.data, lambda option: compute(option, right))
+        return each(m, left.data, lambda option: compute(option, right), type(right.data) in _PLAIN)
     if isinstance(right.data, Choice):
-        return each(m, right.data, lambda option: compute(left, option))
+        return each(m, right.data, lambda option: compute(left, option), type(left.data) in _PLAIN)
     return None
 
 
@@ -995,7 +1017,8 @@ def item(m: Machine, value: Value, key: Value, site: Site) -> Value:
     if isinstance(data, Unknown) or isinstance(key.data, Unknown):
         return Value(data if isinstance(data, Unknown) else key.data, source)
     if isinstance(data, Choice):
-        return each(m, data, lambda option: item(m, option, key, site)).derived(source)
+        quiet = type(key.data) in _PLAIN
+        return each(m, data, lambda option: item(m, option, key, site), quiet).derived(source)
     if isinstance(data, Builtin) and data.name in library.GENERIC:
         return value
     if isinstance(data, External):
@@ -1126,8 +1149,6 @@ def _set(m: Machine, node: ast.Set, frame: Frame) -> Value:
 
 
 def _dict(m: Machine, node: ast.Dict, frame: Frame) -> Value:
-    from analyzer.python import containers, stores
-
     result = Dict({}, m.depth)
     sources: list[Provenance | None] = []
     for key_node, value_node in zip(node.keys, node.values, strict=True):
@@ -1206,11 +1227,8 @@ def _comprehension(m: Machine, node: Comprehension, frame: Frame) -> Value:
 
 def _over(m: Machine, node: Comprehension, frame: Frame, outermost: Value) -> Value:
     """A comprehension whose first iterable is this one."""
-    from analyzer.python import stores
-    from analyzer.python.machine import Frame as NewFrame
-
     scope = Scope(frame.scope)
-    inner = NewFrame(
+    inner = Frame(
         frame.module,
         frame.qualname,
         scope,
@@ -1371,8 +1389,6 @@ def _call(m: Machine, node: ast.Call, frame: Frame) -> Value:
             rest = rest or value.data.open
         else:
             rest = True
-    from analyzer.python import calls
-
     m.calling = (node, frame)  # whose arguments the next followed function receives
     try:
         result = calls.call(m, callee, args, keywords, site, rest)
@@ -1391,14 +1407,10 @@ def _super(m: Machine, frame: Frame) -> Value:
 
 
 def _lambda(m: Machine, node: ast.Lambda, frame: Frame) -> Value:
-    from analyzer.python import calls
-
     return calls.make_function(m, node, frame, "<lambda>")
 
 
 def _named(m: Machine, node: ast.NamedExpr, frame: Frame) -> Value:
-    from analyzer.python import stores
-
     value = m.evaluate(node.value, frame)
     stores.assign(m, node.target, value, frame)
     return value

@@ -21,6 +21,8 @@ from analyzer.python.values import Origin, Provenance, Site, Truth, Value
 #: Places of a ``because`` chain that are kept.
 CHAIN = 24
 
+_NO_KEYS: frozenset[Key] = frozenset()
+
 Place = tuple[Key, Site | None]
 """A decision, or (with a site) one argument that it checks."""
 
@@ -246,9 +248,14 @@ class _Texts:
         """Whether a way back to a device answer passes no decision; the nearest decisions on the others."""
         known = self.known.get(id(source))
         if known is None:
-            nodes = [*source.walk(through_gates=False)]
-            direct = any(node.kind is Origin.DOOR for node in nodes)
-            through = frozenset(node.key for node in nodes if node.kind is Origin.GATE)
+            direct, through = source.kind is Origin.DOOR, _NO_KEYS
+            if source.kind is Origin.GATE:
+                through = frozenset([source.key])
+            else:
+                for parent in source.parents:
+                    door, keys = self.reached(parent)
+                    direct = direct or door
+                    through = through | keys if keys and through else keys or through
             known = self.known[id(source)] = source, direct, through
         return known[1:]
 
@@ -303,8 +310,9 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
 def because(sources: list[Provenance], line: object) -> tuple[Step, ...]:
     """The places from a decision back to the doors, in order, each once."""
     steps: dict[tuple[str, int], Step] = {}
+    seen: set[int] = set()  # what lies behind one lies behind others, too
     for source in sources:
-        for node in source.walk():
+        for node in source.walk(seen=seen):
             site = node.site
             if site is None or node.kind in (Origin.CHECK, Origin.GATE):
                 continue

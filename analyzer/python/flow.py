@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from enum import Enum
 from functools import lru_cache, partial
 from itertools import islice
 from operator import and_, is_
 from typing import TYPE_CHECKING, Any
 
 from analyzer.python import expressions, stores
+from analyzer.python.ends import Ended, Loop, Names, Outcome
 from analyzer.python.heap import Place, Trail, Way, join_states, loosen, table
 from analyzer.python.values import (
     REST,
@@ -41,37 +40,10 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
 
-Names = dict[str, Value]
 Run = Callable[[], "Outcome"]
-
-
-class Outcome(Enum):
-    """How a block of statements ends. ``GONE``: no way goes on here, each was kept where it leads to."""
-
-    NORMAL = "normal"
-    RETURN = "return"
-    BREAK = "break"
-    CONTINUE = "continue"
-    GONE = "gone"
-
-
-@dataclass(slots=True, eq=False)
-class Ended:
-    """A way that has left a function by ``return``, or a loop's body by ``break`` or ``continue``."""
-
-    way: Way
-    value: Value | None = None
-    names: Names | None = None
-
-
-@dataclass(slots=True)
-class Loop:
-    """The ways that have left the body of a running loop."""
-
-    broken: list[Ended] = field(default_factory=list)
-    continued: list[Ended] = field(default_factory=list)
 
 
 LOOP_LIMIT = 3000

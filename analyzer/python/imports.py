@@ -24,12 +24,13 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine, ModuleState
+    from analyzer.python.frames import Frame, ModuleState
+    from analyzer.python.machine import Machine
 
 
 def run_module(m: Machine, state: ModuleState) -> None:
     """Execute a module's body; an error in it leaves the names bound so far."""
-    from analyzer.python.machine import Frame
+    from analyzer.python.frames import Frame
 
     source = state.source
     state.names["__name__"] = Value(source.name)
@@ -162,7 +163,7 @@ def member(m: Machine, module: str, name: str, site: Site) -> Value:
 def _defined_later(m: Machine, state: ModuleState, name: str) -> Value | None:
     """A function or class that a module in the middle of its import defines further down."""
     from analyzer.python import statements
-    from analyzer.python.machine import Frame
+    from analyzer.python.frames import Frame
 
     for node in state.source.parsed.module.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)) and node.name == name:

@@ -12,7 +12,8 @@ from analyzer.python import calls, operands
 from analyzer.python.values import External, Function, Origin, Provenance, Raised, Site, Value
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
 
 #: Values of a parameter that are tried.
 _TRIED = 8

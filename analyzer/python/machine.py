@@ -5,25 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from time import process_time
-from typing import Any, Protocol
+from typing import Protocol
 
-from analyzer.python import calls, compiled, expressions, imports, statements
+from analyzer.python import calls, compiled, expressions, flow, imports, statements
 from analyzer.python.contents import Content
 from analyzer.python.device import Host
-from analyzer.python.flow import Ended, Loop, Outcome, merge
+from analyzer.python.ends import Outcome
+from analyzer.python.frames import Frame, ModuleState
 from analyzer.python.heap import Heap
-from analyzer.python.modules import ModuleIndex, Source
+from analyzer.python.modules import ModuleIndex
 from analyzer.python.values import (
     REST,
-    Class,
     Dict,
     Free,
     Function,
     FunctionNode,
     Lazy,
-    List,
     Module,
     Origin,
     Provenance,
@@ -32,7 +30,6 @@ from analyzer.python.values import (
     Site,
     Unknown,
     Value,
-    Written,
 )
 
 #: Nodes that one walk may visit before it gives up.
@@ -45,73 +42,9 @@ class Budget(Exception):
     """A walk took more steps than it may."""
 
 
+_HANDLERS = expressions.HANDLERS
+
 TOO_LONG = "the evaluation took too many steps"
-
-
-@dataclass(slots=True)
-class ModuleState:
-    """A module of the tree as it stands on this machine."""
-
-    source: Source
-    scope: Scope
-    done: bool = False
-    held: dict[str, dict[Any, tuple[Value, Value]]] = field(default_factory=dict)
-    """What its mappings of functions and classes hold by its own code alone, by the mapping's name."""
-
-    @property
-    def names(self) -> dict[str, Value]:
-        """What the module binds."""
-        return self.scope.names
-
-
-@dataclass(slots=True, eq=False)
-class Frame:
-    """A running function, class body or module."""
-
-    module: ModuleState
-    qualname: str
-    scope: Scope
-    is_module: bool = False
-    owner: Class | None = None
-    function: Function | None = None
-    receiver: Value | None = None
-    result: Value | None = None
-    returns: list[Ended] = field(default_factory=list)
-    handled: Raised | None = None
-    loops: list[Loop] = field(default_factory=list)
-    trails: list[list[tuple[str, Value | None, Value]]] = field(default_factory=list)
-    """For each open ``try``: the names bound in it, with the values before and after."""
-    produced: List | None = None
-    """What a generator has yielded."""
-    supposed: set[ast.AST] = field(default_factory=set)
-    """Places at which it was looked what an option would bring that is not set."""
-    given: bool = False
-    """Some argument that the function was called with carries a device answer."""
-
-    @property
-    def file(self) -> str:
-        """The file that the code stands in."""
-        return self.module.source.file
-
-    @property
-    def in_class(self) -> bool:
-        """Whether it is the body of a class that runs."""
-        return self.owner is not None and self.function is None
-
-    def written(self, node: ast.AST) -> Written:
-        """An expression or statement of this frame, for a note that outlives it."""
-        return Written(node, self.module.source, self.qualname, self.function is not None)
-
-    def site(self, node: ast.AST) -> Site:
-        """Where a node stands; kept with the node, which all machines of a process share."""
-        known: Site | None = node.__dict__.get("site")
-        file = self.module.source.file
-        if known is not None and known.file == file:
-            return known
-        line = getattr(node, "lineno", 0)
-        site = Site(file, line, getattr(node, "end_lineno", line) or line, getattr(node, "col_offset", 0) + 1)
-        node.__dict__["site"] = site
-        return site
 
 
 class Recorder(Protocol):
@@ -236,7 +169,7 @@ class Machine:
         self.steps += 1
         if self.steps > self.limit:
             raise Budget
-        handler = expressions.HANDLERS.get(type(node))
+        handler = _HANDLERS.get(node.__class__)
         if handler is None:
             return self.unknown(f"{type(node).__name__} is not modelled", frame.site(node), None)
         return handler(self, node, frame)
@@ -326,7 +259,7 @@ class Machine:
             after, scope.names = scope.names, before
         self.heap.join([way], current=True)
         if after != before:
-            scope.names = merge([before, after])
+            scope.names = flow.merge([before, after])
 
     @contextmanager
     def rooted(self, key: tuple[str, str]) -> Iterator[None]:

@@ -39,10 +39,12 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
 
 Key = tuple[str, int, int, str]
 """File, line, column and kind of a decision."""
+_NONE: frozenset[Key] = frozenset()
 
 
 @dataclass(slots=True)
@@ -111,6 +113,8 @@ class Observer:
         self.within: dict[tuple[str, str], list[Decision]] = {}
         """The same by the module and function that they are written in."""
         self.calls: dict[Call, None] = {}
+        self.met: set[tuple[str, str, str, int, frozenset[Key], bool]] = set()
+        """The same, the place by identity: quicker to ask."""
         self.errors: dict[tuple[Site, str], str] = {}
         self.telling: set[tuple[str, str]] = set()
         """The modules and walked functions in whose run a decision was seen, or a kernel was compiled."""
@@ -194,7 +198,7 @@ class Observer:
         self, m: Machine, frame: Frame, node: ast.Call, callee: Value, args: list[Value], result: Value
     ) -> None:
         """Record whom a call leads to."""
-        caller = name_of(frame)
+        caller = frame.dotted
         site = frame.site(node)
         if isinstance(callee.data, External):
             self._called_outside(m, frame, node, callee.data.path, args)
@@ -218,6 +222,8 @@ class Observer:
 
     def _listed_by_data(self, m: Machine, frame: Frame, node: ast.Call, callee: Value, result: Value) -> None:
         """Record what says by data on which devices something may be used."""
+        if not isinstance(callee.data, (Class, Function)):
+            return
         entry, claim = registries.entry(frame, node, callee, result), claims.claim(frame, node, callee)
         if entry is not None:
             self.registered.setdefault(entry, result)
@@ -230,7 +236,10 @@ class Observer:
         """Record where a call leads to, each with its kind."""
         under = self._under(m)
         for name, kind in ends:
-            self.calls[Call(caller, name, kind, site, under, frame.given)] = None
+            key = caller, name, kind, id(site), under, frame.given
+            if key not in self.met:
+                self.met.add(key)
+                self.calls[Call(caller, name, kind, site, under, frame.given)] = None
         if len(ends) == 1 and ends[0][1] in ("calls", "outside"):
             self._surely(m, caller, ends[0][0], site, under)
 
@@ -294,11 +303,13 @@ class Observer:
         """Record an import that hangs on a decision, of what is not in the tree."""
         under = self._under(m)
         if under:
-            self.calls[Call(name_of(frame), module, "imports", frame.site(node), under, frame.given)] = None
+            self.calls[Call(frame.dotted, module, "imports", frame.site(node), under, frame.given)] = None
 
     def _under(self, m: Machine) -> frozenset[Key]:
         """The decisions that what runs now hangs on."""
-        return frozenset[Key]().union(*(self.gates_of(source) for source in m.control))
+        if not m.control:
+            return _NONE
+        return _NONE.union(*(self.gates_of(source) for source in m.control))
 
     def _taken(self, m: Machine) -> Iterator[Decision]:
         """The decisions that what runs now hangs on, as far as no argument is checked there."""
@@ -370,7 +381,7 @@ class Observer:
         """Note a local name that is bound to an answer of the device, true or false."""
         target = node.targets[0]
         if isinstance(target, ast.Name) and len(node.targets) == 1:
-            place = f"{name_of(frame)}.{target.id}", frame.site(node)
+            place = f"{frame.dotted}.{target.id}", frame.site(node)
             self.locals.setdefault(place, set()).add(shown(value))
 
     def stored(self, name: str) -> None:
@@ -476,14 +487,6 @@ def _least_bits(m: Machine, frame: Frame, line: int) -> int:
 
 def _line(frame: Frame) -> int:
     return frame.function.node.lineno if frame.function is not None else 1
-
-
-def name_of(frame: Frame) -> str:
-    """The dotted name of what runs in a frame."""
-    if frame.function is not None and frame.function.stands_for is not None:
-        return frame.function.stands_for
-    module = frame.module.source.name
-    return f"{module}.{frame.qualname}" if frame.qualname else module
 
 
 def _nearest_gates(source: Provenance) -> Iterator[Provenance]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from analyzer import faults
 from analyzer.python import calls, kept
-from analyzer.python.machine import STEPS, Budget, Frame, Machine
+from analyzer.python.frames import Frame
+from analyzer.python.machine import STEPS, Budget, Machine
 from analyzer.python.observe import Observer
 from analyzer.python.survey import Survey
 from analyzer.python.trials import (

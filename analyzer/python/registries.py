@@ -13,7 +13,8 @@ from analyzer.python import contracts
 from analyzer.python.values import Class, Instance, Raised, Site, Truth, Value, truth
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)

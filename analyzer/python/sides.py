@@ -278,8 +278,7 @@ def rest(body: list[ast.stmt], owner: ast.stmt) -> Side:
     branches: tuple[Side, ...] = ()
     if isinstance(first, ast.If) and flow.leaves(first.body) and not first.orelse:
         branches = (side(first.body, first), replace(rest(body[1:], first), mark=flow.mark([], first)))
-    returns = any(isinstance(node, ast.Return) for statement in body for node in ast.walk(statement))
-    raising = flow.raises(body) and not returns
+    raising = flow.raises(body) and not _returns(body)
     return Side(
         raises=raising,
         leaves=flow.leaves(body),
@@ -292,6 +291,10 @@ def rest(body: list[ast.stmt], owner: ast.stmt) -> Side:
         branches=branches,
         asks=_test(first) if branches else None,
     )
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    return any(isinstance(node, ast.Return) for statement in body for node in ast.walk(statement))
 
 
 def _test(statement: ast.stmt) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.python import expressions, flow, imports, lists, stores
 from analyzer.python.contents import Stream
-from analyzer.python.flow import Outcome
+from analyzer.python.ends import Outcome
 from analyzer.python.heap import loosen
 from analyzer.python.values import (
     NAMED,
@@ -32,7 +32,8 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
 
 
 def block(m: Machine, body: list[ast.stmt], frame: Frame) -> Outcome:

@@ -30,7 +30,8 @@ from analyzer.python.values import (
 )
 
 if TYPE_CHECKING:
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
 
 
 def assign(m: Machine, target: ast.expr, value: Value, frame: Frame) -> None:

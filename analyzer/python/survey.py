@@ -14,7 +14,8 @@ from typing import Literal
 
 from analyzer import faults
 from analyzer.python import calls, contracts, device, flow, launches, lists, tiles
-from analyzer.python.machine import STEPS, TOO_LONG, Budget, Frame, Machine
+from analyzer.python.frames import Frame
+from analyzer.python.machine import STEPS, TOO_LONG, Budget, Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.natives import Natives
 from analyzer.python.observe import Observer, function_site

@@ -21,7 +21,8 @@ from analyzer.python.values import Origin, Provenance, Raised, Site, Value
 
 if TYPE_CHECKING:
     from analyzer.python.findings import Findings
-    from analyzer.python.machine import Frame, Machine
+    from analyzer.python.frames import Frame
+    from analyzer.python.machine import Machine
 
 Release = tuple[int, int]
 

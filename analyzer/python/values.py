@@ -141,9 +141,12 @@ class Provenance:
             checks = behind[0] if behind else ()
         self.checks = checks
 
-    def walk(self, through_gates: bool = True) -> Iterator[Provenance]:
-        """Every node once, from the value back to its sources, in reading order."""
-        seen: set[int] = set()
+    def walk(self, through_gates: bool = True, seen: set[int] | None = None) -> Iterator[Provenance]:
+        """Every node once, from the value back to its sources, in reading order.
+
+        ``seen``: nodes, by identity, that were looked at before; those that are looked at now are added.
+        """
+        seen = set() if seen is None else seen
         stack = [self]
         while stack:
             node = stack.pop()
@@ -160,7 +163,7 @@ def combine(*sources: Provenance | None) -> Provenance | None:
     """The provenance of a value computed from several."""
     unique: list[Provenance] = []
     for source in sources:
-        if source is not None and not any(source is known for known in unique):
+        if source is not None and not any([source is known for known in unique]):  # noqa: C419
             unique.append(source)
     if not unique:
         return None
@@ -218,8 +221,13 @@ class Value:
 
     def derived(self, *sources: Provenance | None) -> Value:
         """The same data with further sources."""
-        source = combine(self.source, *sources)
-        return self if source is self.source else Value(self.data, source)
+        own = self.source
+        for other in sources:
+            if other is not None and other is not own:
+                break
+        else:
+            return self
+        return Value(self.data, combine(own, *sources))
 
     def __repr__(self) -> str:
         return f"Value({self.data!r}{', tainted' if self.tainted else ''})"
@@ -579,6 +587,23 @@ def join(values: list[Value]) -> Value:
     first = values[0] if values else None
     if first is not None and all([value is first for value in values]):  # noqa: C419
         return first
+    sources = [value.source for value in values]
+    if first is not None and all([value.data.__class__ is Free for value in values]):  # noqa: C419
+        return first.derived(*sources)
+    options, unknown = _apart(values)
+    source = combine(*sources)
+    if unknown is not None:
+        return Value(unknown.data, source)
+    if len(options) == 1:
+        return options[0].derived(source)
+    most = _WAYS if all(map(_way, options)) else _OPTIONS
+    if not options or len(options) > most:
+        return Value(Free("one of many values"), source)
+    return Value(Choice(tuple(options)), source)
+
+
+def _apart(values: list[Value]) -> tuple[list[Value], Value | None]:
+    """The values that are not surely the same, of many not all; and the last that is not understood."""
     options: list[Value] = []
     met: set[int] = set()
     unknown: Value | None = None
@@ -591,15 +616,7 @@ def join(values: list[Value]) -> Value:
                 met.add(id(part.data))
                 if not any([same(part, known) for known in options]):  # noqa: C419
                     options.append(part)  # of more than that nothing is kept
-    source = combine(*(value.source for value in values))
-    if unknown is not None:
-        return Value(unknown.data, source)
-    if len(options) == 1:
-        return options[0].derived(source)
-    most = _WAYS if all(map(_way, options)) else _OPTIONS
-    if not options or len(options) > most:
-        return Value(Free("one of many values"), source)
-    return Value(Choice(tuple(options)), source)
+    return options, unknown
 
 
 def _way(value: Value) -> bool:
