@@ -47,6 +47,7 @@ from analyzer.model import (
 from analyzer.profile import Profile
 from analyzer.python import contracts, fleet, gates, tuning
 from analyzer.python.calls import call
+from analyzer.python.decisions import Sorted, sort
 from analyzer.python.device import Host
 from analyzer.python.findings import Findings
 from analyzer.python.machine import Budget, Machine
@@ -140,7 +141,8 @@ def analyse(
     }
     extracts: dict[str, Extract] = {arch: item.extract for arch, item in told.items()}  # type: ignore[misc]
     apis = {arch: item.apis for arch, item in extracts.items()}
-    python = gates.gates(found, options.target, options.references)
+    decisions = sort(found)
+    python = gates.gates(found, options.target, options.references, decisions)
     paths = {file.path for file in tree.files}
     plans, unbuilt = builds.plan(
         {arch: item.builds for arch, item in extracts.items()}, paths, lambda path: decode(tree.read(path))
@@ -203,7 +205,7 @@ def analyse(
         shown = images(apis, options.target, options.references)
         table = matrix.Judge(
             drafts,
-            {arch: _effects(found, arch, options.references) for arch in names},
+            {arch: _effects(found, arch, options.references, decisions) for arch in names},
             guards,
             cuda.exports,
             built,
@@ -288,9 +290,13 @@ def _loads_images(tree: Tree, file: str) -> bool:
     return bool(_loading().search(tree.read(file)))
 
 
-def _effects(found: Mapping[str, Findings], target: str, references: Sequence[str]) -> dict[str, Effect]:
+def _effects(
+    found: Mapping[str, Findings], target: str, references: Sequence[str], decisions: Sorted
+) -> dict[str, Effect]:
     """What each Python gate does to an architecture, by the gate's id."""
-    return {item.gate.id: item.gate.effect for item in gates.gates(found, target, references).gates}
+    return {
+        item.gate.id: item.gate.effect for item in gates.gates(found, target, references, decisions).gates
+    }
 
 
 def _placed(gate: Gate) -> Gate:

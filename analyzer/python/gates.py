@@ -15,7 +15,7 @@ from analyzer.identity import Numbering, digest
 from analyzer.model import Effect, Gate, Layer, Part, Step, Unresolved, Verdict
 from analyzer.model import Place as ModelPlace
 from analyzer.python import admitted, demands, lists, pins, refusals, registries, sides, toolkits
-from analyzer.python.decisions import Merged, place_key, site_key, sort
+from analyzer.python.decisions import Merged, Sorted, place_key, site_key, sort
 from analyzer.python.findings import Findings, Seen, Static
 from analyzer.python.observe import Key
 from analyzer.python.polarity import negated
@@ -67,16 +67,19 @@ class Question:
     found: Mapping[str, Findings]
 
 
-def gates(found: Mapping[str, Findings], target: str, references: Sequence[str]) -> PythonGates:
+def gates(
+    found: Mapping[str, Findings], target: str, references: Sequence[str], decisions: Sorted | None = None
+) -> PythonGates:
     """The gates that the decisions of all hosts make up.
 
     Args:
         found: architecture name to what its host told.
         target: the architecture in question.
         references: the architectures that it is compared with.
+        decisions: the decisions of all hosts by what they are, if that is known.
     """
     question = Question(target, tuple(references), found)
-    decisions = sort(found)
+    decisions = decisions or sort(found)
     drafts: list[PythonGate] = []
     arguments: dict[Site, list[Merged]] = defaultdict(list)
     for item in decisions.own:
