@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import multiprocessing
+import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ RUNS = "(runs for the matrix)"
 RECURSION = 20_000
 
 #: So many new objects are worth a look for those that only hold each other.
-_GARBAGE = 250_000
+_GARBAGE = 600_000
 
 Names = tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]
 """Names that lead to answers, attributes that hold them, names that lead to builds, to callers of builds."""
@@ -194,9 +195,9 @@ class _Workers:
         while running:
             for ready in connection.wait(list(running)):
                 pipe = next(one for one in running if one is ready)
-                task, result = running.pop(pipe), _received(pipe)
-                self._next(run, pipe, waiting, running)
-                yield task, result
+                task, answer = running.pop(pipe), _received(pipe)
+                self._next(run, pipe, waiting, running)  # it goes on while the answer is looked at
+                yield task, _result(answer)
 
     def _next(
         self,
@@ -215,12 +216,17 @@ class _Workers:
             pipe.send((run, task))
 
 
-def _received(pipe: connection.Connection) -> Any:
-    """What a process gives; what it raised is raised here."""
+def _received(pipe: connection.Connection) -> bytes:
+    """The answer of a process, as it was sent."""
     try:
-        result, error = pipe.recv()
+        return pipe.recv_bytes()
     except EOFError:
         raise ChildProcessError("a process of the scan has ended: is there enough memory?") from None
+
+
+def _result(answer: bytes) -> Any:
+    """What a process gave; what it raised is raised here."""
+    result, error = pickle.loads(answer)
     if error is not None:
         raise error
     return result
