@@ -323,17 +323,28 @@ class Follower:
                     yield from sorted(after & nx.ancestors(graph, export))
 
     def _graph(self, arch: str) -> nx.DiGraph[str]:
-        """The calls that one architecture makes, and the constructors that it runs."""
+        """The calls that one architecture makes, and the constructors that it runs.
+
+        The target is run in the functions alone that tell something of the device: in all others it makes
+        the calls that every reference makes.
+        """
         if arch not in self._graphs:
             graph: nx.DiGraph[str] = nx.DiGraph()
+            walked = self.found[arch].outcomes
             for source, target, data_ in self.flow.graph.edges(data=True):
-                if arch in data_["way"].archs:
+                by = data_["way"].archs
+                if arch in by or (source not in walked and by.issuperset(self.references)):
                     graph.add_edge(source, target)
-            for call in self.found[arch].calls:
-                if call.kind == "makes":
-                    graph.add_edge(call.caller, f"{call.callee}.__init__")
+            graph.add_edges_from(self._beside(arch))
+            everywhere = set.intersection(*(self._beside(one) for one in self.references))
+            graph.add_edges_from((source, target) for source, target in everywhere if source not in walked)
             self._graphs[arch] = graph
         return self._graphs[arch]
+
+    def _beside(self, arch: str) -> set[tuple[str, str]]:
+        """The constructors that one architecture runs, by who runs them."""
+        calls = (call for call in self.found[arch].calls if call.kind == "makes")
+        return {(call.caller, f"{call.callee}.__init__") for call in calls}
 
     def _builds(self, functions: Iterable[str]) -> dict[str, tuple[ExportReach, ...]]:
         """The builds among what is reached: the exports that are called, else all that they have."""

@@ -272,6 +272,13 @@ def test_what_only_the_target_is_let_into_is_its_own_however_damaged(tmp_path: P
     assert gate(report(tmp_path, GUARDED, majors="[12]")).effect == "none"
 
 
+def test_admitted_through_a_function_that_tells_nothing(tmp_path: Path) -> None:
+    text = OPS.replace("{majors}", "[9, 12]").replace("make().build_and_load().run(x)", "helper(x)")
+    text += "\n\ndef helper(x):\n    return make().build_and_load().run(x)\n"
+    one = gate(report(tmp_path, WGMMA, **{"flashinfer/ops.py": text}))
+    assert (one.verdict["sm_120"], one.effect) == ("admit", "wrongly_admitted")
+
+
 def test_admitted_to_a_build_that_raises(tmp_path: Path) -> None:
     text = OPS.replace("{majors}", "[9, 12]").replace(
         '    return gen_jit_spec("ops", ["ops.cu"])',
