@@ -323,7 +323,7 @@ class Follower:
                     yield from sorted(after & nx.ancestors(graph, export))
 
     def _graph(self, arch: str) -> nx.DiGraph[str]:
-        """The calls that one architecture makes, and the constructors that it runs.
+        """The calls that one architecture makes, the constructors that it runs, the exports that it hands on.
 
         The target is run in the functions alone that tell something of the device: in all others it makes
         the calls that every reference makes.
@@ -342,9 +342,14 @@ class Follower:
         return self._graphs[arch]
 
     def _beside(self, arch: str) -> set[tuple[str, str]]:
-        """The constructors that one architecture runs, by who runs them."""
-        calls = (call for call in self.found[arch].calls if call.kind == "makes")
-        return {(call.caller, f"{call.callee}.__init__") for call in calls}
+        """The constructors that one architecture runs, and the exports that it hands on, by who does it."""
+        found: set[tuple[str, str]] = set()
+        for call in self.found[arch].calls:
+            if call.kind == "makes":
+                found.add((call.caller, f"{call.callee}.__init__"))
+            elif call.kind == "hands":
+                found.add((call.caller, call.callee))
+        return found
 
     def _builds(self, functions: Iterable[str]) -> dict[str, tuple[ExportReach, ...]]:
         """The builds among what is reached: the exports that are called, else all that they have."""

@@ -215,6 +215,7 @@ class Observer:
                     self.functions[name] = function_site(m, function)
                 ends.append((name, kind))
             ends += [(file, "loads") for file in _loaded(callee, args)]
+            ends += [(name, "hands") for name in _handed(args)]
         if ends:
             self._led(m, frame, caller, ends, site)
         if caller not in self.functions:
@@ -240,8 +241,9 @@ class Observer:
             if key not in self.met:
                 self.met.add(key)
                 self.calls[Call(caller, name, kind, site, under, frame.given)] = None
-        if len(ends) == 1 and ends[0][1] in ("calls", "outside"):
-            self._surely(m, caller, ends[0][0], site, under)
+        led_to = [end for end in ends if end[1] != "hands"]
+        if len(led_to) == 1 and led_to[0][1] in ("calls", "outside"):
+            self._surely(m, caller, led_to[0][0], site, under)
 
     def _surely(self, m: Machine, caller: str, callee: str, site: Site, under: frozenset[Key]) -> None:
         """Record a call that is made on every way, and one that hangs on a switch alone."""
@@ -423,6 +425,13 @@ def _loaded(callee: Value, args: list[Value]) -> Iterator[str]:
     for option in given.data.options if isinstance(given.data, Choice) else (given,):
         if isinstance(option.data, (str, PurePosixPath)) and str(option.data).startswith(ROOT):
             yield posixpath.normpath(str(option.data).removeprefix(ROOT))
+
+
+def _handed(args: list[Value]) -> Iterator[str]:
+    """The exports of builds that are given to what is called, which may call them."""
+    for value in args:
+        if isinstance(value.data, Export):
+            yield from (name for _, name, _ in _targets(value))
 
 
 def _asked(node: ast.AST, source: Provenance, outcome: Truth) -> list[tuple[Provenance | None, Truth]]:

@@ -254,6 +254,23 @@ def test_the_comment_beside_the_gate_is_quoted(tmp_path: Path) -> None:
     assert "comment" not in other.justification.evidence[0].what
 
 
+def test_an_export_that_is_handed_to_an_object_is_what_is_used_of_a_build(tmp_path: Path) -> None:
+    text = OPS.replace("{majors}", "[9, 10]").replace("make().build_and_load().run(x)", "helper(x)")
+    text += (
+        "\n\ndef helper(x):\n    return Runner(make().build_and_load().plain)(x)\n"
+        "\n\nclass Runner:\n    def __init__(self, native):\n        self.native = native\n\n"
+        "    def __call__(self, x):\n        return self.native(x)\n"
+    )
+    further = (
+        "\n__global__ void other(int* p) { p[0] = 1; }\n"
+        "void plain(int* p) { other<<<1, 1>>>(p); }\nTVM_FFI_DLL_EXPORT_TYPED_FUNC(plain, plain);\n"
+    )
+    unit = {"flashinfer/data/ops.cu": UNIT.format(body=WGMMA) + further}
+    one = gate(report(tmp_path, WGMMA, **{"flashinfer/ops.py": text}, **unit))
+    assert one.justification is not None
+    assert one.justification.kind == "liftable"
+
+
 # Wrongly admitted.
 
 
