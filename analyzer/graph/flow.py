@@ -10,7 +10,7 @@ import networkx as nx
 
 from analyzer.python.findings import Findings
 from analyzer.python.natives import Natives
-from analyzer.python.observe import Call, Key
+from analyzer.python.observe import Call, Key, Led
 from analyzer.python.values import Site
 
 #: A method name with more definitions than this is not resolved by name.
@@ -21,13 +21,17 @@ FEW = 3
 class Way:
     """An edge: how one function leads to another, on which architectures, under which decisions.
 
-    ``under``: the decisions of each place at which the call stands.
+    ``under``: the decisions of each place at which the call stands. ``led``: by architecture, the sides of
+    decisions that give a value which is asked for around one of these places; ``barred``: those that give
+    one which leads to none of them.
     """
 
     kind: str
     site: Site
     archs: set[str] = field(default_factory=set)
     under: list[frozenset[Key]] = field(default_factory=list)
+    led: dict[str, frozenset[Led]] = field(default_factory=dict)
+    barred: dict[str, frozenset[Led]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def flow(found: Mapping[str, Findings], leading: Iterable[str], natives: Natives
                 continue
             for callee, kind in _targets(call, methods, natives):
                 if callee != call.caller:
-                    _add(graph, call.caller, callee, kind, call.site, arch, call.under)
+                    _add(graph, call, callee, kind, arch)
     return Flow(graph, sites)
 
 
@@ -74,15 +78,15 @@ def _targets(call: Call, methods: Mapping[str, tuple[str, ...]], natives: Native
     return [(f"{call.callee}\0", "loads")] if call.kind == "loads" else []
 
 
-def _add(
-    graph: nx.DiGraph[str], caller: str, callee: str, kind: str, site: Site, arch: str, under: frozenset[Key]
-) -> None:
-    if not graph.has_edge(caller, callee):
-        graph.add_edge(caller, callee, way=Way(kind, site))
-    way: Way = graph.edges[caller, callee]["way"]
+def _add(graph: nx.DiGraph[str], call: Call, callee: str, kind: str, arch: str) -> None:
+    if not graph.has_edge(call.caller, callee):
+        graph.add_edge(call.caller, callee, way=Way(kind, call.site))
+    way: Way = graph.edges[call.caller, callee]["way"]
     way.archs.add(arch)
-    if under not in way.under:
-        way.under.append(under)
+    if call.under not in way.under:
+        way.under.append(call.under)
+    way.led[arch] = way.led.get(arch, frozenset()) | call.led
+    way.barred[arch] = way.barred.get(arch, call.barred) & call.barred
 
 
 def _methods(found: Mapping[str, Findings], leading: Iterable[str]) -> dict[str, tuple[str, ...]]:

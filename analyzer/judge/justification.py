@@ -27,8 +27,9 @@ from analyzer.judge.traced import lacking
 from analyzer.model import Gate, Justification, Step
 from analyzer.python.findings import Findings
 from analyzer.python.gates import PythonGate
-from analyzer.python.observe import Call, Key
+from analyzer.python.observe import Call, Key, Led
 from analyzer.python.trials import AUTO, Trial
+from analyzer.python.values import Truth
 
 Kind = Literal["hardware", "liftable", "unknown"]
 
@@ -86,14 +87,15 @@ class Follower:
         """
         if draft.gate.layer == "jit" and draft.function not in self._loaded:
             return {}
-        functions = set(self._starts(draft, self.target))
+        led = self._by_value(draft)
+        functions = led or set(self._starts(draft, self.target))
         graph = self._graph(self.target)
         for start in list(functions):
             if start in graph:
                 functions |= nx.descendants(graph, start)
         # A call that raises is not seen to be made: follow those that references make, as far as they raise.
         for source, callee, under in self._to_failing:
-            if source in functions or any(draft.keys & keys for keys in under):
+            if source in functions or (not led and any(draft.keys & keys for keys in under)):
                 functions |= {callee, *nx.descendants(self._among_failing, callee)}
         return self._builds(functions)
 
@@ -132,6 +134,50 @@ class Follower:
             for key in dict.fromkeys(key for under in way.under for key in under):
                 found.setdefault(key, []).append((callee, way))
         return found
+
+    @cached_property
+    def _led(self) -> Mapping[Led, Sequence[str]]:
+        """By side of a decision, whom the target calls where the value is asked for that it gives."""
+        found: dict[Led, list[str]] = {}
+        for _, callee, way in self.flow.graph.edges(data="way"):
+            for led in way.led.get(self.target, ()):
+                found.setdefault(led, []).append(callee)
+        return found
+
+    def _by_value(self, draft: PythonGate) -> set[str]:
+        """Whom the target calls where the value is asked for that a gate gives it, and not another."""
+        return {callee for led in self._gives(draft) for callee in self._led.get(led, ())}
+
+    def comes_to_builds(self, draft: PythonGate) -> bool:
+        """Whether all that the target calls under a gate, or for the value that it gives, comes to a build.
+
+        What stands under decisions that only forward the gate is left out: it may be for another value.
+        """
+        own = [key for key in draft.keys if key[:3] == (draft.gate.file, draft.gate.line, draft.gate.column)]
+        under = {
+            callee for key in own for callee, way in self._under.get(key, ()) if self.target in way.archs
+        }
+        graph = self._graph(self.target)
+        starts = self._by_value(draft) or under
+        return bool(starts) and all(
+            self._builds({start, *(nx.descendants(graph, start) if start in graph else ())})
+            for start in starts
+        )
+
+    def _gives(self, draft: PythonGate) -> frozenset[Led]:
+        """What a value is known by that the gated side of a decision gives the target.
+
+        Which side gave it may not be noted; where the decision is known, it is that which the target takes.
+        """
+        place = draft.gate.file, draft.gate.line, draft.gate.column
+        answers = self.found[self.target].answers
+        found: set[Led] = set()
+        for key in draft.keys:
+            if key[:3] == place:
+                answer = answers.get((key, None))
+                known = answer is not None and answer.outcome in (Truth.TRUE, Truth.FALSE)
+                found.update((key, side) for side in ((draft.polarity, None) if known else (draft.polarity,)))
+        return frozenset(found)
 
     @cached_property
     def _among_failing(self) -> nx.DiGraph[str]:
@@ -270,8 +316,10 @@ class Follower:
             behind += [
                 (callee, graph.edges[name, callee]["way"]) for name in checked for callee in graph[name]
             ]
+        gives = self._gives(draft) if arch == self.target else frozenset()
         for callee, way in behind:
-            if arch in way.archs and (arch == self.target or self.target not in way.archs):
+            barred = gives & way.barred.get(self.target, frozenset())
+            if arch in way.archs and not barred and (arch == self.target or self.target not in way.archs):
                 yield callee
         if gate.effect == "raises" and arch != self.target:
             yield from self._checked(draft, arch)

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from analyzer import archs
+from analyzer.cuda.units import ExportReach
 from analyzer.judge.justification import KEPT, Follower
 from analyzer.model import Effect, Gate, Justification, Step
 from analyzer.python.gates import PythonGate
@@ -43,12 +44,18 @@ def admitted_wrongly(
     builds = follower.reached_by_target(draft)
     stops = follower.surely_traced(draft, target)
     lacking = True
+    sure = follower.comes_to_builds(draft)
     for name in sorted(builds):
         for gate_found in raising.get(name, ()):
             what = f"{name}: {target} is stopped here: {gate_found.message or gate_found.code}"
             stops.append(Step(gate_found.file, gate_found.line, what))
         if raising.get(name):
             lacking = False
+            continue
+        checks = _checked(builds[name], guards, follower.passing(gate), target) if sure else []
+        if checks:
+            lacking = False
+            stops += [Step(c.file, c.line, f"{name}: {target} is stopped here: {c.code}") for c in checks]
             continue
         kinds = [follower.build(name, builds[name], arch) for arch in follower.passing(gate)]
         if kinds and all(kind == "hardware" for kind, _ in kinds):
@@ -65,6 +72,29 @@ def admitted_wrongly(
         lacking = False
         stops += [Step(one.file, one.line, f"{name}: {one.effect.replace('_', ' ')}") for one in damaged]
     return _wrong(gate, stops, "hardware" if lacking else "unknown") if stops else None
+
+
+def _checked(
+    exports: Sequence[ExportReach], guards: Mapping[str, Gate], passing: Sequence[str], target: str
+) -> list[Gate]:
+    """The checks on the host that stop the target in every export, and not some architecture that passes.
+
+    None, if some export has no such check.
+    """
+    found: list[Gate] = []
+    for export in exports:
+        own = [
+            gate
+            for gate in (guards[guard] for guard in export.guards if guard in guards)
+            if gate.layer == "host"
+            and gate.effect == "raises"
+            and gate.verdict.get(target) == "reject"
+            and any(gate.verdict.get(arch) == "admit" for arch in passing)
+        ]
+        if not own:
+            return []
+        found += own
+    return found
 
 
 def _spared(draft: PythonGate, rejected: list[str], target: str) -> Step | None:

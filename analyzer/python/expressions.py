@@ -690,14 +690,14 @@ def _conditional(m: Machine, node: ast.IfExp, frame: Frame) -> Value:
         if optional(test):
             skipped = node.orelse if found is Truth.TRUE else node.body
             flow.suppose(m, frame, node, lambda: m.evaluate(skipped, frame))
-        with m.controlled(gate):
+        with m.controlled(gate, side=found is Truth.TRUE):
             value = m.evaluate(side, frame)
         return value.derived(gate)
     values: list[Value] = []
     error: Raised | None = None
     for side in (node.body, node.orelse):
         try:
-            with m.perhaps(), m.controlled(gate):
+            with m.perhaps(), m.controlled(gate, side=side is node.body):
                 values.append(m.evaluate(side, frame))
         except Raised as raised:
             error = raised.kept()

@@ -64,22 +64,24 @@ def run_if(m: Machine, node: ast.If, frame: Frame) -> Outcome:
     found = truth(test)
     sides = (node.body, node.orelse)
     if found is Truth.TRUE or found is Truth.FALSE:
-        taken, skipped = sides if found is Truth.TRUE else sides[::-1]
+        side = found is Truth.TRUE
+        taken, skipped = sides if side else sides[::-1]
         if optional(test):
             suppose(m, frame, node, _under(m, skipped, frame, gate, node))
             gate = switch
         try:
-            outcome = _under(m, taken, frame, gate, node)()
+            outcome = _under(m, taken, frame, gate, node, side)()
         except Raised as error:
             m.recorder.refused(m, frame, node.test, test, error)
             raise
         if outcome is Outcome.NORMAL and gate is not None and (gate.door or gate.option):
             if gate.door:
-                _mark_untouched(skipped, frame, gate)
+                _mark_untouched(skipped, frame, gate, side)
             if leaves(skipped) and not raises(skipped):
-                m.control.append(Provenance(Origin.CONTROL, (gate,), what=returning(skipped)))
+                m.control.append(Provenance(Origin.CONTROL, (gate,), what=returning(skipped), key=side))
         return outcome
-    return fork(m, [_under(m, side, frame, gate, node) for side in sides], frame, gate, found)
+    runs = [_under(m, body, frame, gate, node, body is node.body) for body in sides]
+    return fork(m, runs, frame, gate, found)
 
 
 def _switch(node: ast.expr, test: Value, frame: Frame) -> Provenance | None:
@@ -134,10 +136,18 @@ def mark(body: list[ast.stmt], owner: ast.stmt) -> int:
     return body[0].lineno if body else -owner.lineno
 
 
-def _under(m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | None, owner: ast.stmt) -> Run:
+def _under(
+    m: Machine,
+    body: list[ast.stmt],
+    frame: Frame,
+    gate: Provenance | None,
+    owner: ast.stmt,
+    side: bool | None = None,
+) -> Run:
     """Running statements under a decision; whether they ran and how they ended is noted.
 
-    What they bind hangs on the decision for those who come after them.
+    What they bind hangs on the decision for those who come after them. ``side``: what the condition came
+    out as.
     """
 
     def noted() -> Outcome:
@@ -154,10 +164,10 @@ def _under(m: Machine, body: list[ast.stmt], frame: Frame, gate: Provenance | No
         if gate is None or not (gate.door or gate.option):
             return m.execute(body, frame)
         inside = returning(body)
-        with m.controlled(gate, inside):
+        with m.controlled(gate, inside, side):
             outcome = m.execute(body, frame)
         if inside and outcome is Outcome.NORMAL and gate.door:
-            _mark_names(stored_in(body)[0], frame, gate)
+            _mark_names(stored_in(body)[0], frame, gate, side)
         return outcome
 
     return noted
@@ -280,25 +290,25 @@ def _differing(ends: list[Names]) -> list[str]:
     ]
 
 
-def _mark_names(names: set[str], frame: Frame, gate: Provenance) -> None:
+def _mark_names(names: set[str], frame: Frame, gate: Provenance, side: bool | None) -> None:
     """What a side of a decision binds, or would have bound, owes its present value to the decision."""
-    control = Provenance(Origin.CONTROL, (gate,))
+    control = Provenance(Origin.CONTROL, (gate,), key=side)
     for name in names:
         value = frame.scope.names.get(name)
         if value is not None and not isinstance(value.data, Lazy):
             frame.scope.names[name] = value.derived(control)
 
 
-def _mark_untouched(skipped: list[ast.stmt], frame: Frame, gate: Provenance) -> None:
+def _mark_untouched(skipped: list[ast.stmt], frame: Frame, gate: Provenance, side: bool) -> None:
     """What the side not taken would have set owes its present value to the decision."""
     names, attributes = stored_in(skipped)
-    _mark_names(names, frame, gate)
+    _mark_names(names, frame, gate, side)
     for root, attr in attributes:
         owner = frame.scope.names.get(root)
         if owner is not None and isinstance(owner.data, Instance):
             value = owner.data.attributes.get(attr)
             if value is not None and not isinstance(value.data, Lazy):
-                owner.data.attributes[attr] = value.derived(Provenance(Origin.CONTROL, (gate,)))
+                owner.data.attributes[attr] = value.derived(Provenance(Origin.CONTROL, (gate,), key=side))
 
 
 _STORED: dict[int, tuple[list[ast.stmt], tuple[set[str], set[tuple[str, str]]]]] = {}

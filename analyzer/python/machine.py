@@ -326,12 +326,17 @@ class Machine:
         return value.derived(*(source for source in self.control if not local or source.what != REST))
 
     @contextmanager
-    def controlled(self, source: Provenance | None, what: str = "") -> Iterator[None]:
-        """Run under a decision of that provenance; ``what``: see :data:`~analyzer.python.values.REST`."""
+    def controlled(
+        self, source: Provenance | None, what: str = "", side: bool | None = None
+    ) -> Iterator[None]:
+        """Run under a decision of that provenance; ``what``: see :data:`~analyzer.python.values.REST`.
+
+        ``side``: what its condition came out as, where it has one.
+        """
         if source is None or not (source.door or source.option):
             yield
             return
-        self.control.append(Provenance(Origin.CONTROL, (source,), what=what))
+        self.control.append(Provenance(Origin.CONTROL, (source,), what=what, key=side))
         try:
             yield
         finally:

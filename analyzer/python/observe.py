@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 Key = tuple[str, int, int, str]
 """File, line, column and kind of a decision."""
+Led = tuple[Key, bool | None]
+"""A decision, and what its condition came out as where a value was given; None: whichever way it came out."""
 _NONE: frozenset[Key] = frozenset()
 
 
@@ -73,8 +75,10 @@ class Decision:
 class Call:
     """A call as it was followed: from one function to another, to an export of a build, by name or by value.
 
-    ``under``: keys of the decisions that it hangs on. ``given``: the caller ran on arguments that carry a
-    device answer, as it was called with, not on free ones.
+    ``under``: keys of the decisions that it hangs on. ``led``: the sides of decisions that give a value
+    with which all conditions around the call that ask for it hold; ``barred``: those that give one with which
+    some of them surely does not. ``given``: the caller ran on arguments that carry a device answer, as it was
+    called with, not on free ones.
     """
 
     caller: str
@@ -83,6 +87,8 @@ class Call:
     site: Site
     under: frozenset[Key]
     given: bool = False
+    led: frozenset[Led] = frozenset()
+    barred: frozenset[Led] = frozenset()
 
     @property
     def package(self) -> str | None:
@@ -105,6 +111,21 @@ class Switched:
     site: Site
 
 
+@dataclass(frozen=True, slots=True)
+class Leading:
+    """The sides of decisions that give the values which a condition asks for: all, and what each makes of it.
+
+    One is in neither of ``true`` and ``false`` if what it gives may make it either.
+    """
+
+    every: frozenset[Led]
+    true: frozenset[Led]
+    false: frozenset[Led]
+
+
+_LED = frozenset[Led]()
+
+
 class Observer:
     """The recorder of one machine."""
 
@@ -113,7 +134,7 @@ class Observer:
         self.within: dict[tuple[str, str], list[Decision]] = {}
         """The same by the module and function that they are written in."""
         self.calls: dict[Call, None] = {}
-        self.met: set[tuple[str, str, str, int, frozenset[Key], bool]] = set()
+        self.met: set[tuple[object, ...]] = set()
         """The same, the place by identity: quicker to ask."""
         self.errors: dict[tuple[Site, str], str] = {}
         self.telling: set[tuple[str, str]] = set()
@@ -124,6 +145,10 @@ class Observer:
         """Calls of a method on a receiver that is not known: method name to callers."""
         self.gates: dict[int, tuple[Provenance, frozenset[Key]]] = {}
         """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
+        self.givers: dict[int, tuple[Provenance, frozenset[Led]]] = {}
+        """The same with the side on which the value was given."""
+        self.leading: dict[int, tuple[Provenance, Leading]] = {}
+        """What the conditions ask for behind decisions' provenances, in the same way."""
         self.switches: dict[int, tuple[Provenance, tuple[tuple[str, Site], ...]]] = {}
         """The same for switches in the environment."""
         self.tiles: dict[Tiles, None] = {}
@@ -192,7 +217,44 @@ class Observer:
                     found.parts[text] = shown(value)
             if kind in ("if", "assert") and outcome is Truth.FREE and argument is None:
                 self.admitted.update(dict.fromkeys(admitted.seen(m, frame, found, partial(self._taken, m))))
-        return Provenance(Origin.GATE, (source,), site, kind, key=key)
+        gate = Provenance(Origin.GATE, (source,), site, kind, key=key)
+        leading = self._leading(node, test, [value for _, value in parts])
+        if leading is not None:
+            self.leading[id(gate)] = gate, leading
+        return gate
+
+    def _leading(self, node: ast.AST, test: Value, parts: Sequence[Value]) -> Leading | None:
+        """Which values with the sides of decisions that gave them make a condition true, which false."""
+        if isinstance(node, ast.BoolOp):
+            if not parts:  # it was told when it was put together
+                known = self.leading.get(id(test.source))
+                return known[1] if known is not None else None
+            found = [self._asked_for(value) for value in parts]
+            every = _LED.union(*(one.every for one in found))
+            holds, fails = (_LED.union(*(getattr(one, way) for one in found)) for way in ("true", "false"))
+            # All parts of a conjunction are true where it is; where it is false, any of them may be.
+            conjunction = isinstance(node.op, ast.And)
+            leading = Leading(every, holds if conjunction else _LED, _LED if conjunction else fails)
+        else:
+            leading = self._asked_for(test)
+        return leading if leading.every else None
+
+    def _asked_for(self, test: Value) -> Leading:
+        """Which of the values that a condition may have are given by sides of decisions, by its truth."""
+        found: dict[Truth, set[Led]] = {}
+        for option in test.data.options if isinstance(test.data, Choice) else (test,):
+            if option.source is not None and option.source.door:
+                found.setdefault(truth(option), set()).update(self._givers(option.source))
+        true, false = (_LED.union(found.get(way, ())) for way in (Truth.TRUE, Truth.FALSE))
+        open_ones = _LED.union(*(led for way, led in found.items() if way not in (Truth.TRUE, Truth.FALSE)))
+        return Leading(true | false | open_ones, true - false - open_ones, false - true - open_ones)
+
+    def _givers(self, source: Provenance) -> frozenset[Led]:
+        """The sides of the nearest decisions behind a provenance, which does not change."""
+        known = self.givers.get(id(source))
+        if known is None:
+            known = self.givers[id(source)] = (source, frozenset(_given_by(source)))
+        return known[1]
 
     def called(
         self, m: Machine, frame: Frame, node: ast.Call, callee: Value, args: list[Value], result: Value
@@ -235,12 +297,12 @@ class Observer:
 
     def _led(self, m: Machine, frame: Frame, caller: str, ends: list[tuple[str, str]], site: Site) -> None:
         """Record where a call leads to, each with its kind."""
-        under = self._under(m)
+        under, (led, barred) = self._under(m), self._asked_around(m)
         for name, kind in ends:
-            key = caller, name, kind, id(site), under, frame.given
+            key = caller, name, kind, id(site), under, frame.given, led, barred
             if key not in self.met:
                 self.met.add(key)
-                self.calls[Call(caller, name, kind, site, under, frame.given)] = None
+                self.calls[Call(caller, name, kind, site, under, frame.given, led, barred)] = None
         led_to = [end for end in ends if end[1] != "hands"]
         if len(led_to) == 1 and led_to[0][1] in ("calls", "outside"):
             self._surely(m, caller, led_to[0][0], site, under)
@@ -312,6 +374,23 @@ class Observer:
         if not m.control:
             return _NONE
         return _NONE.union(*(self.gates_of(source) for source in m.control))
+
+    def _asked_around(self, m: Machine) -> tuple[frozenset[Led], frozenset[Led]]:
+        """The sides of decisions that give a value with which all that asks for it leads to what runs now.
+
+        And those that give one with which something leads elsewhere.
+        """
+        asked = [
+            (known[1], control.key)
+            for control in m.control
+            if isinstance(control.key, bool) and (known := self.leading.get(id(control.parents[0])))
+        ]
+        if not asked:
+            return _LED, _LED
+        here = [leading.true if side else leading.false for leading, side in asked]
+        elsewhere = [leading.false if side else leading.true for leading, side in asked]
+        doubtful = [leading.every - way for (leading, _), way in zip(asked, here, strict=True)]
+        return _LED.union(*here).difference(*doubtful), _LED.union(*elsewhere)
 
     def _taken(self, m: Machine) -> Iterator[Decision]:
         """The decisions that what runs now hangs on, as far as no argument is checked there."""
@@ -496,6 +575,28 @@ def _least_bits(m: Machine, frame: Frame, line: int) -> int:
 
 def _line(frame: Frame) -> int:
     return frame.function.node.lineno if frame.function is not None else 1
+
+
+def name_of(frame: Frame) -> str:
+    """The dotted name of what runs in a frame."""
+    if frame.function is not None and frame.function.stands_for is not None:
+        return frame.function.stands_for
+    module = frame.module.source.name
+    return f"{module}.{frame.qualname}" if frame.qualname else module
+
+
+def _given_by(source: Provenance) -> Iterator[Led]:
+    """The nearest decisions behind a provenance, each with the side on which the value was given."""
+    seen: set[int] = set()
+    stack: list[tuple[Provenance, bool | None]] = [(source, None)]
+    while stack:
+        node, side = stack.pop()
+        if node.kind is Origin.GATE:
+            yield node.key, side
+        elif id(node) not in seen:
+            seen.add(id(node))
+            side = node.key if node.kind is Origin.CONTROL else None
+            stack.extend((parent, side) for parent in node.parents)
 
 
 def _nearest_gates(source: Provenance) -> Iterator[Provenance]:

@@ -98,6 +98,7 @@ class Provenance:
     decision was taken under which the value was stored. ``option``: an environment variable that is not set
     is among them.
     ``checks``: arguments with which a device answer was compared inside the call that they were given to.
+    ``key``: as said at :class:`Origin`; of a control node, which side of the decision it was, if it has two.
     """
 
     __slots__ = ("checks", "direct", "door", "key", "kind", "option", "parents", "site", "what", "written")
