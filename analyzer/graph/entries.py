@@ -15,7 +15,7 @@ import networkx as nx
 from analyzer.model import Entry
 from analyzer.python import contracts
 from analyzer.python.modules import ModuleIndex, Source, absolute_name
-from analyzer.python.options import Option
+from analyzer.python.options import Option, fields
 from analyzer.python.survey import ast_name
 from analyzer.python.values import Site
 
@@ -27,7 +27,7 @@ _COMMON = 60
 
 
 def declared_options(index: ModuleIndex, words: Mapping[str, frozenset[str]]) -> tuple[Option, ...]:
-    """The options that files declare with ``argparse`` and keep in a field of the same name.
+    """The options that files declare with ``argparse``, or by annotations, and keep in a field of that name.
 
     An option is named after its package: ``sglang --attention-backend``. Where the attribute bears a name
     that half the tree uses (``device``), the option says so: where it is read cannot be told by name.
@@ -35,23 +35,31 @@ def declared_options(index: ModuleIndex, words: Mapping[str, frozenset[str]]) ->
     counts = Counter(word for found_in in words.values() for word in found_in)
     found: dict[str, Option] = {}
     modules = {source.file: source for source in index.sources.values()}
-    for file in sorted(file for file in words if "add_argument" in words[file]):
+    declaring = {"add_argument", *contracts.option_fields()}
+    for file in sorted(file for file in words if declaring & words[file]):
         source = modules.get(file)
         if source is None:
             continue
-        for match in _OPTION.finditer(source.data):
-            text = match.group(1).decode()
+        for text, line in _declared(source, words[file]):
             attribute = text.removeprefix("--").replace("-", "_")
-            if not re.search(rb"(?m)^    " + attribute.encode() + rb"\s*[:=]", source.data):
-                continue
             name = f"{source.name.partition('.')[0]} {text}"
-            line = source.data.count(b"\n", 0, match.start(1)) + 1
             known = found.get(name)
             if known is None:
                 found[name] = Option(name, attribute, file, line, (source.name,), counts[attribute] > _COMMON)
             elif source.name not in known.modules:
                 found[name] = replace(known, modules=(*known.modules, source.name))
     return tuple(found[name] for name in sorted(found))
+
+
+def _declared(source: Source, words: frozenset[str]) -> Iterator[tuple[str, int]]:
+    """The texts of options that a file declares, each with its line."""
+    for match in _OPTION.finditer(source.data) if "add_argument" in words else ():
+        attribute = match.group(1).removeprefix(b"--").replace(b"-", b"_")
+        if re.search(rb"(?m)^    " + attribute + rb"\s*[:=]", source.data):
+            yield match.group(1).decode(), source.data.count(b"\n", 0, match.start(1)) + 1
+    if contracts.option_fields().keys() & words:
+        for found in fields(source.parsed.module):
+            yield found.text, found.line
 
 
 def public_names(

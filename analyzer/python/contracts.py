@@ -285,3 +285,24 @@ def device_modules() -> frozenset[str]:
 def api_marks() -> frozenset[str]:
     """The last names of decorators that mark a function as a public API."""
     return frozenset(row["decorator"].rpartition(".")[2] for row in data.table("contracts").get("api", []))
+
+
+@dataclass(frozen=True, slots=True)
+class OptionField:
+    """What stands in the annotation of a field that declares a server option: names of its arguments.
+
+    ``hidden``: given where no user sets the option.
+    """
+
+    choices: str
+    name: str
+    hidden: str
+
+
+@cache
+def option_fields() -> dict[str, OptionField]:
+    """By the last name of what stands in such an annotation."""
+    return {
+        row["metadata"].rpartition(".")[2]: OptionField(row["choices"], row["name"], row["hidden"])
+        for row in data.table("contracts").get("option_field", [])
+    }

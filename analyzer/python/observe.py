@@ -577,14 +577,6 @@ def _line(frame: Frame) -> int:
     return frame.function.node.lineno if frame.function is not None else 1
 
 
-def name_of(frame: Frame) -> str:
-    """The dotted name of what runs in a frame."""
-    if frame.function is not None and frame.function.stands_for is not None:
-        return frame.function.stands_for
-    module = frame.module.source.name
-    return f"{module}.{frame.qualname}" if frame.qualname else module
-
-
 def _given_by(source: Provenance) -> Iterator[Led]:
     """The nearest decisions behind a provenance, each with the side on which the value was given."""
     seen: set[int] = set()

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer import faults
-from analyzer.python import calls, kept
+from analyzer.python import calls, contracts, kept
 from analyzer.python.frames import Frame
 from analyzer.python.machine import STEPS, Budget, Machine
 from analyzer.python.observe import Observer
-from analyzer.python.survey import Survey
+from analyzer.python.survey import Survey, ast_name
 from analyzer.python.trials import (
     TOO_LONG,
     Asked,
@@ -82,7 +82,7 @@ def option_trials(
     saved = m.recorder, m.results, m.passed, m.failed, m.limit, m.symbolic
     m.passed, m.failed, m.limit = set(), {}, STEPS
     found: list[Trial] = []
-    read: dict[str, dict[str, ast.Call]] = {}
+    read: dict[str, dict[str, Declared]] = {}
     stood: dict[Makers, Trial] = {}
     try:
         for option in options:
@@ -135,7 +135,64 @@ def _conditions(node: ast.AST, above: frozenset[str], lines: set[int], names: se
         _conditions(child, own, lines, names)
 
 
-def _choices(m: Machine, option: Option, read: dict[str, dict[str, ast.Call]]) -> list[Choice]:
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A declaration of an option: its text, on which line, its choices, whether it is only switched on."""
+
+    text: str
+    line: int
+    choices: ast.expr | None
+    switch: bool
+
+
+def fields(module: ast.Module) -> Iterator[Declared]:
+    """The options that classes of a module declare by annotations of their fields, under the field's name.
+
+    Such as ``use_fast: Annotated[bool, Arg(help="...")] = False``, or with a text alone in place of the call.
+    """
+    for owner in module.body:
+        for node in owner.body if isinstance(owner, ast.ClassDef) else ():
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found = _annotated(node.target.id, node.annotation)
+                if found is not None:
+                    yield found
+
+
+def _annotated(name: str, annotation: ast.expr) -> Declared | None:
+    parts = annotation.slice if isinstance(annotation, ast.Subscript) else None
+    if not isinstance(parts, ast.Tuple) or len(parts.elts) < 2:
+        return None
+    kind, text = parts.elts[0], "--" + name.replace("_", "-")
+    switch = isinstance(kind, ast.Name) and kind.id == "bool"
+    told = [part.value for part in parts.elts[1:] if isinstance(part, ast.Constant)]
+    choices = _literal(kind)
+    for part in parts.elts[1:]:
+        contract = contracts.option_fields().get(ast_name(part.func)) if isinstance(part, ast.Call) else None
+        if contract is None:
+            continue
+        assert isinstance(part, ast.Call)
+        given = {keyword.arg: keyword.value for keyword in part.keywords}
+        named = given.get(contract.name)
+        other = named is not None and not (isinstance(named, ast.Constant) and named.value in (text, None))
+        if other or contract.hidden in given:
+            return None  # it is kept under another name, or no user gives it
+        return Declared(text, part.lineno, given.get(contract.choices, choices), switch)
+    if any(isinstance(one, str) for one in told):
+        return Declared(text, annotation.lineno, choices, switch)
+    return None
+
+
+def _literal(kind: ast.expr) -> ast.expr | None:
+    """The values that a type lists: those of ``Literal["a", "b"]``."""
+    if not isinstance(kind, ast.Subscript):
+        return None
+    name = ast_name(kind.value)
+    if name == "Optional":
+        return _literal(kind.slice)
+    return kind.slice if name == "Literal" and isinstance(kind.slice, ast.Tuple) else None
+
+
+def _choices(m: Machine, option: Option, read: dict[str, dict[str, Declared]]) -> list[Choice]:
     """What an option may be given: its choices, or that it is given at all; empty for free values.
 
     ``read``: the declarations of the modules that were read before.
@@ -149,35 +206,44 @@ def _choices(m: Machine, option: Option, read: dict[str, dict[str, ast.Call]]) -
     return list(found)
 
 
-def _declared(m: Machine, module: str, declarations: Mapping[str, ast.Call], text: str) -> list[Choice]:
+def _declared(m: Machine, module: str, declarations: Mapping[str, Declared], text: str) -> list[Choice]:
     """The choices of an option in one module that declares it."""
-    node = declarations.get(text)
-    if node is None:
+    found = declarations.get(text)
+    if found is None:
         return []
-    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-    if "choices" in keywords:
+    if found.choices is not None:
         state = m.state(module)
         frame = Frame(state, "", state.scope, is_module=True)
         try:
-            return _names(m.evaluate(keywords["choices"], frame))
+            return _names(m.evaluate(found.choices, frame))
         except (Raised, Budget):
             return []
-    action = keywords.get("action")
-    return [True] if isinstance(action, ast.Constant) and action.value == "store_true" else []
+    return [True] if found.switch else []
 
 
-def _declarations(m: Machine, module: str) -> dict[str, ast.Call]:
-    """The first ``add_argument`` call of a module for each option, by the option's text."""
-    m.state(module)
-    found: dict[str, ast.Call] = {}
+def _declarations(m: Machine, module: str) -> dict[str, Declared]:
+    """What a module first says of each option, by the option's text."""
+    source = m.state(module).source
+    found: dict[str, Declared] = {}
     for function in list(m.defined.get(module, {}).values()):
         for statement in m.body(function):
             for node in ast.walk(statement):
                 if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
-                    for argument in node.args:
-                        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                            found.setdefault(argument.value, node)
+                    for one in _added(node):
+                        found.setdefault(one.text, one)
+    for one in fields(source.parsed.module):
+        found.setdefault(one.text, one)
     return found
+
+
+def _added(node: ast.Call) -> Iterator[Declared]:
+    """What a call of ``add_argument`` declares, under each of its texts."""
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    action = given.get("action")
+    switch = isinstance(action, ast.Constant) and action.value == "store_true"
+    for argument in node.args:
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            yield Declared(argument.value, node.lineno, given.get("choices"), switch)
 
 
 def _names(value: Value) -> list[Choice]:

@@ -70,6 +70,27 @@ def test_what_offers_nothing_is_not_parsed() -> None:
     assert "parsed" not in told.sources["pkg._core"].__dict__
 
 
+ANNOTATED = b"""
+class Args:
+    way: A[Optional[str], Arg(help="which", choices=WAYS)] = None
+    use_fast: A[bool, "be fast"] = False
+    hidden: A[bool, Arg(help="not for users", no_cli=True)] = False
+    size: A[int, Arg(help="how large", cli_name="--other-size")] = 1
+    plain: bool = False
+    kind: Annotated[str, Unrelated()] = ""
+"""
+
+
+def test_an_option_may_be_declared_by_an_annotation() -> None:
+    told = ModuleIndex(["pkg/args.py"], {"pkg/args.py": ANNOTATED}.__getitem__)
+    found = declared_options(told, {"pkg/args.py": frozenset({"Arg"})})
+    assert [(one.name, one.attribute, one.line) for one in found] == [
+        ("pkg --use-fast", "use_fast", 4),
+        ("pkg --way", "way", 3),
+    ]
+    assert declared_options(told, {"pkg/args.py": frozenset({"Annotated"})}) == ()
+
+
 def test_a_name_that_is_everywhere_tells_nothing() -> None:
     words = {f"f{number}.py": frozenset({"use_fast"}) for number in range(100)}
     (option,) = declared_options(index(), {**words, "pkg/args.py": frozenset({"add_argument"})})

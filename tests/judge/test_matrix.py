@@ -233,21 +233,31 @@ def narrow(x):
 def slow(x):
     return x.slow() if get_runner().is_slow() else None
 """,
+    "kit/meta.py": """\
+from dataclasses import dataclass
+
+@dataclass
+class Arg:
+    help: str = ""
+    choices: list = None
+""",
     "kit/server.py": """\
 from dataclasses import dataclass
-from typing import Optional
+from typing import Annotated, Optional
 
 from .device import has_wide, is_modern
+from .meta import Arg
 
 KERNELS = ["wide", "narrow", "plain"]
+ENGINES = ["wide", "configured", "foreign", "flat", "modern", "lost"]
 
 @dataclass
 class Args:
     model: str
     kernel: Optional[str] = None
     other: Optional[str] = None
-    engine: Optional[str] = None
-    fuse_wide: bool = False
+    engine: Annotated[Optional[str], Arg(help="which engine", choices=ENGINES)] = None
+    fuse_wide: Annotated[bool, "fuse the wide ones"] = False
     runner: str = "auto"
 
     @staticmethod
@@ -255,8 +265,7 @@ class Args:
         parser.add_argument("--model")
         parser.add_argument("--kernel", choices=KERNELS)
         parser.add_argument("--other", choices=["a", "b"])
-        parser.add_argument("--engine", choices=["wide", "configured", "foreign", "flat", "modern", "lost"])
-        parser.add_argument("--fuse-wide", action="store_true")
+        add_annotated(parser, Args)
         parser.add_argument("--runner", choices=["auto", "wide_runner", "narrow_runner", "slow_runner"])
 
     def check(self):
