@@ -110,6 +110,10 @@ def lookup(m: Machine, name: str, frame: Frame) -> Value | None:
 
 def _attribute(m: Machine, node: ast.Attribute, frame: Frame) -> Value:
     value = m.evaluate(node.value, frame)
+    if m.unset is not None:
+        default = m.unset.asked(node, frame, value)
+        if default is not None and node.attr not in m.assumed:
+            return default
     return attribute(m, value, node.attr, frame.site(node))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import process_time
 from typing import Protocol
 
@@ -45,6 +46,39 @@ class Budget(Exception):
 _HANDLERS = expressions.HANDLERS
 
 TOO_LONG = "the evaluation took too many steps"
+
+
+@dataclass(slots=True)
+class Unset:
+    """The options that are not given, where a function asks an object for one that is.
+
+    ``defaults``: values of attributes by name. The object is what stands before the attribute of the option
+    that is given, in ``function``: one of the texts ``bases``; ``met``: such objects as they were met.
+    """
+
+    defaults: Mapping[str, Value]
+    function: FunctionNode
+    bases: frozenset[str]
+    met: list[Free] = field(default_factory=list)
+
+    def asked(self, node: ast.Attribute, frame: Frame, value: Value) -> Value | None:
+        """The default of what is asked for, if it is such an object that is asked and nothing is known of it.
+
+        A name may be given on: who is given it asks the same object.
+        """
+        if not isinstance(value.data, Free):
+            return None
+        known = self.given([value])
+        here = frame.function is not None and frame.function.node is self.function
+        if not known and not (here and ast.unparse(node.value) in self.bases):
+            return None
+        if not known and isinstance(node.value, ast.Name):
+            self.met.append(value.data)
+        return self.defaults.get(node.attr)
+
+    def given(self, values: Iterable[Value]) -> bool:
+        """Whether such an object is among some values."""
+        return any(value.data is one for value in values for one in self.met)
 
 
 class Recorder(Protocol):
@@ -142,6 +176,8 @@ class Machine:
         """How many branches are being run of which it is free whether they are taken."""
         self.assumed: dict[str, Value] = {}
         """Options that are given: values of attributes, by name, of objects that are not known."""
+        self.unset: Unset | None = None
+        """What is known of the options that are not given."""
         self.environment: Value | None = None
         """``os.environ`` as it stands for what is being run; made when first asked for."""
         self.taken: dict[tuple[ast.AST, str], int] = {}

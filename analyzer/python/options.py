@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analyzer import faults
 from analyzer.python import calls, contracts, kept
 from analyzer.python.frames import Frame
-from analyzer.python.machine import STEPS, Budget, Machine
+from analyzer.python.machine import STEPS, Budget, Machine, Unset
 from analyzer.python.observe import Observer
 from analyzer.python.survey import Survey, ast_name
 from analyzer.python.trials import (
@@ -39,6 +39,7 @@ from analyzer.python.values import (
     Truth,
     Value,
     is_constant,
+    same,
 )
 
 Choice = str | bool
@@ -84,6 +85,7 @@ def option_trials(
     found: list[Trial] = []
     read: dict[str, dict[str, Declared]] = {}
     stood: dict[Makers, Trial] = {}
+    unset = _defaults(m, options)
     try:
         for option in options:
             reading = readers.get(option.attribute, [])
@@ -98,9 +100,9 @@ def option_trials(
                     if function.owner is not None and option.attribute in function.owner.fields
                 ]
             if reading or tables or kept_as:
-                found += _try(survey, option, offered, reading, tables, stood, kept_as)
+                found += _try(survey, option, offered, reading, tables, stood, kept_as, unset)
     finally:
-        m.assumed = {}
+        m.assumed, m.unset = {}, None
         m.recorder, m.results, m.passed, m.failed, m.limit, m.symbolic = saved
     return tuple(found)
 
@@ -303,11 +305,12 @@ def _try(
     tables: Sequence[Table],
     stood: dict[Makers, Trial],
     members: Mapping[Choice, Trial],
+    unset: Mapping[str, Value],
 ) -> Iterator[Trial]:
     """One trial for each choice; choices that a function does not mention are all the same to it.
 
     ``stood``: the runs of what choices of other options stand for; ``members``: of what asks for a choice
-    that is kept as a member of an enumeration.
+    that is kept as a member of an enumeration; ``unset``: what is kept for options that are not given.
     """
     m = survey.machine
     mentioned = [(function, _mentioned(m, function)) for function in readers]
@@ -318,7 +321,7 @@ def _try(
         for function, names in mentioned:
             key = id(function), choice if choice in names or choice is True else None
             if key not in known:
-                known[key] = _part(survey, function, option, choice)
+                known[key] = _part(survey, function, option, choice, unset)
             parts.append(known[key])
         became = dict.fromkeys(text for part in parts for text in part.became if text != choice)
         yield Trial(
@@ -404,11 +407,18 @@ def _mentioned(m: Machine, function: Function) -> set[Choice]:
     return found
 
 
-def _part(survey: Survey, target: Function, option: Option, choice: Choice) -> _Part:
+def _part(
+    survey: Survey, target: Function, option: Option, choice: Choice, unset: Mapping[str, Value]
+) -> _Part:
     m = survey.machine
     observer = Observer()
     m.recorder, m.results, m.symbolic = observer, {}, {}
     m.assumed = {} if option.common else {option.attribute: Value(choice)}
+    m.unset = others = Unset(unset, target.node, frozenset(_asked_for(m, target, option.attribute)))
+    usual = m.follow
+    m.follow = lambda function, args, keywords, tainted: (
+        follow if others.given([*args, *keywords.values()]) else usual
+    )(function, args, keywords, tainted)
     m.steps = 0
     stops: tuple[Stop, ...] = ()
     after: list[Value] = []
@@ -424,7 +434,38 @@ def _part(survey: Survey, target: Function, option: Option, choice: Choice) -> _
             cut = TOO_LONG
         except Exception as error:  # it costs this trial, which is told, and not the report
             cut = f"ended in an {faults.tolerated(error)}"
+    m.unset, m.follow = None, usual
     return _Part(stops, tuple(decided(observer)), exported(observer), tuple(texts(after)), cut)
+
+
+def _defaults(m: Machine, options: Iterable[Option]) -> dict[str, Value]:
+    """By attribute, what the classes that declare options keep where none is given, as far as all agree."""
+    attributes = {option.attribute for option in options}
+    found: dict[str, list[Value]] = {}
+    for module in dict.fromkeys(name for option in options for name in option.modules):
+        for owner in m.state(module).source.parsed.module.body:
+            fields = [
+                (node.target.id, node.value)
+                for node in (owner.body if isinstance(owner, ast.ClassDef) else ())
+                if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+            ]
+            if any(name in attributes for name, _ in fields):
+                for name, value in fields:
+                    known = value.value if isinstance(value, ast.Constant) else Free(name)
+                    found.setdefault(name, []).append(Value(known))
+    return {
+        name: values[0]
+        for name, values in found.items()
+        if is_constant(values[0].data) and all(same(values[0], other) for other in values)
+    }
+
+
+def _asked_for(m: Machine, function: Function, attribute: str) -> Iterator[str]:
+    """The texts of what a function asks for an attribute."""
+    for statement in m.body(function):
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Attribute) and node.attr == attribute:
+                yield ast.unparse(node.value)
 
 
 def _run(m: Machine, function: Function, attribute: str, choice: Choice) -> list[Value]:
