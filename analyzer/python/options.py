@@ -48,7 +48,7 @@ Table = Mapping[Choice, Function | Class]
 Makers = tuple[Function | Class, ...]
 """What tables hold for a choice."""
 
-#: A table is one of choices if it shares at least so many keys with them.
+#: A table is one of choices if it shares at least so many keys with them, and half of the fewer of the two.
 _SHARED = 3
 
 
@@ -277,7 +277,9 @@ def _tables(m: Machine, offered: Iterable[Choice], words: Mapping[str, frozenset
         state = m.state(module)
         for name, value in state.names.items():
             data = value.data
-            if not isinstance(data, Dict) or len(wanted & set(map(str, data.items))) < _SHARED:
+            keys = set(map(str, data.items)) if isinstance(data, Dict) else set()
+            shared = len(wanted & keys)
+            if shared < _SHARED or 2 * shared < min(len(wanted), len(keys)):
                 continue
             every = [*data.items.items(), *state.held.get(name, {}).items()]
             table = {key: item.data for key, (_, item) in every if isinstance(item.data, (Function, Class))}
