@@ -11,7 +11,7 @@ from analyzer.python import claims, registries, sides
 from analyzer.python.admitted import Admitted
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
-from analyzer.python.observe import Call, Decision, Key, Observer, Switched, shown
+from analyzer.python.observe import Call, Decision, Key, Observer, Placed, Switched, shown
 from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
 from analyzer.python.tiles import Tiles
@@ -123,6 +123,8 @@ class Findings:
     passed: frozenset[tuple[str, int]] = frozenset()
     failed: dict[tuple[str, int], str] = field(default_factory=dict)
     """Sides of decisions (file and mark) that ended without raising, and that raised, with the message."""
+    placed: tuple[Placed, ...] = ()
+    """The texts, or true, that attributes and items were given by decisions."""
     cut: frozenset[str] = frozenset()
     """Functions whose walk came to no end: of what was not reached in them nothing is known."""
 
@@ -172,6 +174,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     found.launches = tuple(observer.launches)
     found.lists = tuple(observer.lists)
     found.asked = tuple(observer.asked)
+    found.placed = tuple(observer.placed)
     found.refused = tuple(observer.refusals)
     found.switched = tuple(observer.switched)
     found.admitted = tuple(observer.admitted)

@@ -29,8 +29,8 @@ class PythonGate:
 
     ``reads``: attribute names and strings in its condition. ``polarity``: whether the gated code is what runs
     when the condition is true. ``check``: the other side raises, and the function comes to it whatever it is
-    given. ``sets``: the attributes that the gated side surely gives a text, or true. ``refuses``: what is on
-    the other side only says no, or may. ``calls``: the calls that the gated side consists of, if it does
+    given. ``sets``: the attributes and items that the gated side gives a text, or true. ``refuses``: what is
+    on the other side only says no, or may. ``calls``: the calls that the gated side consists of, if it does
     nothing else.
     """
 
@@ -323,11 +323,27 @@ def _plain_gate(item: Merged, uses: Sequence[Merged], question: Question) -> lis
             function,
             gated,
             raising[not gated] and shape.always,
-            frozenset(inside.sets),
+            frozenset(inside.sets) | _placed(item, gated, question),
             raising[not gated] or outside.answers or outside.sieves,
             frozenset(_NUMBER.sub("#", call) for call in inside.calls),
         )
     ]
+
+
+def _placed(item: Merged, gated: bool, question: Question) -> frozenset[tuple[str, str | bool]]:
+    """What attributes and items were given on the target by the gated side of a decision.
+
+    Where it was not noted by which side, the target took the gated one if it surely comes to it.
+    """
+    answer = item.answers.get(question.target)
+    known = answer is not None and answer.outcome in (Truth.TRUE, Truth.FALSE)
+    taken = {gated, None} if known and answer is not None and _takes(answer.outcome, gated) else {gated}
+    told = question.found.get(question.target)
+    return frozenset(
+        (name, text)
+        for (key, side), name, text in (told.placed if told is not None else ())
+        if key[:3] == item.place[0][:3] and side in taken
+    )
 
 
 def _unserved(drafts: Sequence[PythonGate], question: Question) -> list[PythonGate]:

@@ -122,6 +122,12 @@ class Recorder(Protocol):
     def stored(self, name: str) -> None:
         """An attribute of that name was given a device answer."""
 
+    def kept(self, m: Machine, frame: Frame, value: Value, site: Site) -> None:
+        """An attribute was given a value."""
+
+    def put(self, m: Machine, name: str, value: Value) -> None:
+        """An attribute or item of that name was given a value, by a decision or under one."""
+
     def unresolved(self, site: Site, what: str, why: str) -> None:
         """Something that depends on the architecture was not understood."""
 

@@ -46,6 +46,8 @@ Key = tuple[str, int, int, str]
 """File, line, column and kind of a decision."""
 Led = tuple[Key, bool | None]
 """A decision, and what its condition came out as where a value was given; None: whichever way it came out."""
+Placed = tuple[Led, str, str | bool]
+"""What gives a value, the name of the attribute or item that is given it, and the value."""
 _NONE: frozenset[Key] = frozenset()
 
 
@@ -141,6 +143,8 @@ class Observer:
         """The modules and walked functions in whose run a decision was seen, or a kernel was compiled."""
         self.attributes: set[str] = set()
         """Names of attributes that were given a device answer."""
+        self.placed: dict[Placed, None] = {}
+        """The texts, or true, that attributes and items were given by decisions."""
         self.methods: dict[str, set[str]] = {}
         """Calls of a method on a receiver that is not known: method name to callers."""
         self.gates: dict[int, tuple[Provenance, frozenset[Key]]] = {}
@@ -464,6 +468,20 @@ class Observer:
         if isinstance(target, ast.Name) and len(node.targets) == 1:
             place = f"{frame.dotted}.{target.id}", frame.site(node)
             self.locals.setdefault(place, set()).add(shown(value))
+
+    def kept(self, m: Machine, frame: Frame, value: Value, site: Site) -> None:
+        """Record an export of a build that an object keeps, which it may call."""
+        self._led(m, frame, frame.dotted, [(name, "hands") for name in _handed([value])], site)
+
+    def put(self, m: Machine, name: str, value: Value) -> None:
+        """Note a text, or true, that an attribute or item of a name is given by a decision, or under it."""
+        around = _LED.union(*(self._givers(source) for source in m.control if source.door))
+        for option in value.data.options if isinstance(value.data, Choice) else (value,):
+            if isinstance(option.data, str) or option.data is True:
+                own = (
+                    self._givers(option.source) if option.source is not None and option.source.door else _LED
+                )
+                self.placed.update(dict.fromkeys((led, name, option.data) for led in own | around))
 
     def stored(self, name: str) -> None:
         """Note an attribute that was given a device answer."""

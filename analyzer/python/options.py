@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from analyzer import faults
-from analyzer.python import calls, contracts, kept
+from analyzer.python import calls, contracts, held, kept
 from analyzer.python.frames import Frame
 from analyzer.python.machine import STEPS, Budget, Machine, Unset
 from analyzer.python.observe import Observer
@@ -25,6 +26,7 @@ from analyzer.python.trials import (
     stop,
     texts,
     together,
+    using,
 )
 from analyzer.python.values import (
     Class,
@@ -86,6 +88,11 @@ def option_trials(
     read: dict[str, dict[str, Declared]] = {}
     stood: dict[Makers, Trial] = {}
     unset = _defaults(m, options)
+    placed: dict[str, set[Choice]] = {}
+    for _, name, text in survey.observer.placed:
+        placed.setdefault(name, set()).add(text)
+    kept_by_objects = frozenset(option.attribute for option in options) if placed else frozenset[str]()
+    keepers = held.held(m, kept_by_objects, words) if members and kept_by_objects & placed.keys() else []
     try:
         for option in options:
             reading = readers.get(option.attribute, [])
@@ -99,6 +106,8 @@ def option_trials(
                     for function in reading
                     if function.owner is not None and option.attribute in function.owner.fields
                 ]
+            if alone and not kept_as:
+                kept_as = _held(m, option, offered, placed.get(option.attribute, frozenset()), keepers, unset)
             if reading or tables or kept_as:
                 found += _try(survey, option, offered, reading, tables, stood, kept_as, unset)
     finally:
@@ -382,6 +391,65 @@ def _members(
             anyway = frozenset(stop.site for part in beside for stop in part.stops)
             found[choice] = together(option.name, site, runs[choice], anyway)
     return found
+
+
+def _held(
+    m: Machine,
+    option: Option,
+    offered: Sequence[Choice],
+    placed: Collection[Choice],
+    keepers: Sequence[held.Held],
+    unset: Mapping[str, Value],
+) -> dict[Choice, Trial]:
+    """By choice that some decision gives the option, the run of what objects do that keep it.
+
+    What they do, and where they are stopped, if the option is not given is none of the choice's.
+    """
+    found: dict[Choice, Trial] = {}
+    site = Site(option.file, option.line, option.line, 1)
+    own = [one for one in keepers if option.attribute in one.options.values()]
+    chosen = [choice for choice in offered if choice in placed]
+    if not own or not chosen or option.attribute not in unset:
+        return found
+    anyway = _by_keepers(m, option, unset[option.attribute], own, unset, site)
+    stopped = frozenset(stop.site for part in anyway for stop in part.stops)
+    decided_anyway = {pair for part in anyway for pair in part.decided}
+    exports = {pair for part in anyway for pair in part.exports}
+    compiled = {build for part in anyway for build in part.compiled}
+    for choice in chosen:
+        parts = [
+            replace(
+                part,
+                decided=tuple(pair for pair in part.decided if pair not in decided_anyway),
+                exports=tuple(pair for pair in part.exports if pair not in exports),
+                compiled=tuple(build for build in part.compiled if build not in compiled),
+            )
+            for part in _by_keepers(m, option, Value(choice), own, unset, site)
+        ]
+        found[choice] = together(option.name, site, parts, stopped)
+    return found
+
+
+def _by_keepers(
+    m: Machine,
+    option: Option,
+    choice: Value,
+    keepers: Sequence[held.Held],
+    unset: Mapping[str, Value],
+    site: Site,
+) -> list[Trial]:
+    """The runs of methods of objects that keep a choice, and what other options are if they are not given."""
+    followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
+    given = {**unset, option.attribute: choice}
+    parts: list[Trial] = []
+    try:
+        for one in keepers:
+            names = [name for name, kept_option in one.options.items() if kept_option == option.attribute]
+            methods = dict.fromkeys(method for name in names for method in held.users(m, one, name))
+            parts += using(m, option.name, partial(held.made, m, one, given), list(methods), site)
+    finally:
+        m.follow = followed
+    return parts
 
 
 def _with(

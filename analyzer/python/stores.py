@@ -11,6 +11,7 @@ from analyzer.python.values import (
     Choice,
     Class,
     Dict,
+    Export,
     Free,
     Function,
     Instance,
@@ -51,15 +52,27 @@ def assign(m: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
         owner = m.evaluate(target.value, frame)
         if _answers(value):
             m.recorder.stored(target.attr)
-        attribute(m, owner, target.attr, m.place(m.under_control(value), frame.site(target), ""))
+        stored = m.under_control(value)
+        if stored.tainted:
+            m.recorder.put(m, target.attr, value)
+        if isinstance(value.data, Export):
+            m.recorder.kept(m, frame, value, frame.site(target))
+        attribute(m, owner, target.attr, m.place(stored, frame.site(target), ""))
     elif isinstance(target, ast.Subscript):
-        owner = m.evaluate(target.value, frame)
-        key = m.evaluate(target.slice, frame)
-        item(m, owner, key, m.under_control(value), frame.site(target))
-        if isinstance(key.data, str) and key.data in lists.variables() and isinstance(value.data, str):
-            m.recorder.listed(m, frame, key.data, value.data, frame.site(target))
+        _assign_item(m, target, value, frame)
     elif isinstance(target, ast.Starred):
         assign(m, target.value, value, frame)
+
+
+def _assign_item(m: Machine, target: ast.Subscript, value: Value, frame: Frame) -> None:
+    owner = m.evaluate(target.value, frame)
+    key = m.evaluate(target.slice, frame)
+    stored = m.under_control(value)
+    if isinstance(key.data, str) and stored.tainted:
+        m.recorder.put(m, key.data, value)
+    item(m, owner, key, stored, frame.site(target))
+    if isinstance(key.data, str) and key.data in lists.variables() and isinstance(value.data, str):
+        m.recorder.listed(m, frame, key.data, value.data, frame.site(target))
 
 
 def _answers(value: Value) -> bool:

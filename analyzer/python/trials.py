@@ -403,6 +403,25 @@ def asked(m: Machine, entry: str, functions: Sequence[Function], site: Site) -> 
     return parts
 
 
+def using(
+    m: Machine, entry: str, make: Callable[[], Instance], names: Sequence[str], site: Site
+) -> list[Trial]:
+    """Runs of methods, each of an object of its own."""
+    parts: list[Trial] = []
+    for name in names:
+        stops: list[Stop] = []
+        use = partial(_method_alone, m, make, name, site, stops)
+        parts.append(_run(m, entry, name, "", site, use, stops, handed=True))
+    return parts
+
+
+def _method_alone(
+    m: Machine, make: Callable[[], Instance], name: str, site: Site, stops: list[Stop]
+) -> list[Value]:
+    _use_whole(m, make(), name, site, stops)
+    return []
+
+
 def together(entry: str, site: Site, parts: Sequence[Trial], anyway: frozenset[Site]) -> Trial:
     """Such runs as one. What is stopped at these places is so whatever is chosen, and left out.
 
@@ -529,6 +548,7 @@ def _run(
     site: Site,
     use: Callable[[], list[Value]],
     stops: list[Stop],
+    handed: bool = False,
 ) -> Trial:
     observer = Observer()
     m.recorder, m.results = observer, {}
@@ -552,7 +572,7 @@ def _run(
         tuple(stops),
         cut,
         tuple(sorted(decided(observer), key=repr)),
-        exported(observer),
+        exported(observer, handed),
         compiled(m),
         tuple(dict.fromkeys(texts(chosen))) if choice == AUTO else (),
         outside(observer),
@@ -637,9 +657,13 @@ def _argument(m: Machine, module: str, scope: str, site: Site, name: str) -> tup
     return site, name
 
 
-def exported(observer: Observer) -> tuple[tuple[str, str], ...]:
-    """What of which build was called: the function that makes the build, and the export's name."""
-    pairs = {call.callee.partition("\0")[::2] for call in observer.calls if call.kind == "exports"}
+def exported(observer: Observer, handed: bool = False) -> tuple[tuple[str, str], ...]:
+    """What of which build was called: the function that makes the build, and the export's name.
+
+    ``handed``: what was handed on to be called counts, too.
+    """
+    kinds = ("exports", "hands") if handed else ("exports",)
+    pairs = {call.callee.partition("\0")[::2] for call in observer.calls if call.kind in kinds}
     return tuple(sorted(pairs))
 
 

@@ -100,6 +100,10 @@ class Silent:
     def listed(self, *_: Any) -> None:
         """Lists of architectures are of no interest here."""
 
+    def put(self, *_: Any) -> None: ...
+
+    def kept(self, *_: Any) -> None: ...
+
     def stored(self, *_: Any) -> None:
         return None
 
