@@ -305,6 +305,9 @@ class Judge:
     def _judged_behind(self, row: Row, trial: Trial, arch: str, passed: Sequence[str]) -> Judged:
         """The same for what a choice stands for, which the gates ``passed`` let through."""
         judged = self._at(row, trial, arch, self._judged)
+        if judged.status == "unsupported" and trial.hangs and self._by_guards(judged):
+            why = f"which of its ways it takes hangs on {', '.join(trial.hangs)} as well"
+            return Judged("unknown", (*passed, *judged.gates), why)
         works = any(one.stops or one.exports or one.compiled for one in row.trials.values())
         if not trial.definition and not works:
             return Judged("unknown", passed, "what asks for it was not seen to lead to code for the device")
@@ -314,6 +317,10 @@ class Judge:
         if judged.status == "supported" and not trial.exports and not trial.decided:
             return Judged("unknown", passed, "nothing behind it was seen to depend on the device")
         return replace(judged, gates=(*passed, *judged.gates))
+
+    def _by_guards(self, judged: Judged) -> bool:
+        """Whether it is what is called that stops a run, on some way: not the run itself, on every way."""
+        return all(gate in self.guards for gate in judged.gates)
 
     def _lacking(self, trial: Trial, arch: str) -> tuple[list[str], bool]:
         """The gates by which what is loaded was not compiled for an architecture, and whether that is sure.

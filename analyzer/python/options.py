@@ -93,6 +93,7 @@ def option_trials(
         placed.setdefault(name, set()).add(text)
     kept_by_objects = frozenset(option.attribute for option in options) if placed else frozenset[str]()
     keepers = held.held(m, kept_by_objects, words) if members and kept_by_objects & placed.keys() else []
+    choosers = _choosers(m, options, words, read)
     try:
         for option in options:
             reading = readers.get(option.attribute, [])
@@ -109,7 +110,7 @@ def option_trials(
             if alone and not kept_as:
                 kept_as = _held(m, option, offered, placed.get(option.attribute, frozenset()), keepers, unset)
             if reading or tables or kept_as:
-                found += _try(survey, option, offered, reading, tables, stood, kept_as, unset)
+                found += _try(survey, option, offered, reading, tables, stood, kept_as, unset, choosers)
     finally:
         m.assumed, m.unset = {}, None
         m.recorder, m.results, m.passed, m.failed, m.limit, m.symbolic = saved
@@ -317,11 +318,13 @@ def _try(
     stood: dict[Makers, Trial],
     members: Mapping[Choice, Trial],
     unset: Mapping[str, Value],
+    choosers: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Trial]:
     """One trial for each choice; choices that a function does not mention are all the same to it.
 
     ``stood``: the runs of what choices of other options stand for; ``members``: of what asks for a choice
-    that is kept as a member of an enumeration; ``unset``: what is kept for options that are not given.
+    that is kept as a member of an enumeration; ``unset``: what is kept for options that are not given;
+    ``choosers``: by which options objects choose what they do.
     """
     m = survey.machine
     mentioned = [(function, _mentioned(m, function)) for function in readers]
@@ -346,12 +349,17 @@ def _try(
             tuple(sorted({pair for part in parts for pair in part.exports})),
             (),
             tuple(became),
-            behind=_behind(m, option, choice, tables, stood) or members.get(choice),
+            behind=_behind(m, option, choice, tables, stood, choosers) or members.get(choice),
         )
 
 
 def _behind(
-    m: Machine, option: Option, choice: Choice, tables: Sequence[Table], known: dict[Makers, Trial]
+    m: Machine,
+    option: Option,
+    choice: Choice,
+    tables: Sequence[Table],
+    known: dict[Makers, Trial],
+    choosers: Mapping[str, tuple[str, ...]],
 ) -> Trial | None:
     """The run of what tables hold for a choice; the same for every option that is served by them."""
     makers = tuple(table[choice] for table in tables if choice in table)
@@ -359,7 +367,8 @@ def _behind(
         return None
     if makers not in known:
         followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
-        known[makers] = behind(m, option.name, makers, Site(option.file, option.line, option.line, 1))
+        site = Site(option.file, option.line, option.line, 1)
+        known[makers] = behind(m, option.name, makers, site, choosers)
         m.follow = followed
     return known[makers]
 
@@ -427,6 +436,36 @@ def _held(
             for part in _by_keepers(m, option, Value(choice), own, unset, site)
         ]
         found[choice] = together(option.name, site, parts, stopped)
+    return found
+
+
+def _choosers(
+    m: Machine,
+    options: Sequence[Option],
+    words: Mapping[str, frozenset[str]],
+    read: dict[str, dict[str, Declared]],
+) -> dict[str, tuple[str, ...]]:
+    """The options by which objects choose what they do, by the dotted name of their class.
+
+    Those that objects keep from when they are made, and of which some method that reads them names two.
+    """
+    offered = {
+        option.attribute: (option.name, set(_choices(m, option, read)))
+        for option in options
+        if not option.common
+    }
+    several = frozenset(name for name, (_, choices) in offered.items() if len(choices) > 1)
+    found: dict[str, tuple[str, ...]] = {}
+    for one in held.held(m, several, words):
+        for name, attribute in one.options.items():
+            option, choices = offered[attribute]
+            methods = (
+                one.of.attributes[method].data
+                for method in held.users(m, one, name)
+                if method in one.of.attributes
+            )
+            if any(len(_mentioned(m, method) & choices) > 1 for method in methods):
+                found[one.of.dotted] = (*found.get(one.of.dotted, ()), option)
     return found
 
 

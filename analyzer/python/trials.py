@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from analyzer import faults
@@ -84,7 +84,7 @@ class Trial:
     run was not followed to its end, empty if it was. ``definition``: the dotted name of the function or class
     that was run, empty where several were that ask for a choice. ``outside``: the packages outside the tree
     that decide by architecture themselves and were called. ``behind``: the run of what a server option's
-    choice stands for.
+    choice stands for; ``hangs``: the other options by which that chooses what it does.
     """
 
     entry: str
@@ -99,6 +99,7 @@ class Trial:
     chosen: tuple[str, ...]
     outside: tuple[str, ...] = ()
     behind: Trial | None = None
+    hangs: tuple[str, ...] = ()
 
 
 def trials(survey: Survey, public: Mapping[str, tuple[str, ...]]) -> tuple[Trial, ...]:
@@ -359,29 +360,39 @@ def _use(
         return None
 
 
-def behind(m: Machine, entry: str, makers: Sequence[Function | Class], site: Site) -> Trial:
+def behind(
+    m: Machine,
+    entry: str,
+    makers: Sequence[Function | Class],
+    site: Site,
+    choosers: Mapping[str, tuple[str, ...]],
+) -> Trial:
     """Run what stands for a choice: what makes objects, and the methods by which those are used.
 
     A function that is given free arguments may make one object or another: each is used, as are those that
     the methods give back; one of each class. Every method may take as many steps as a function.
+    ``choosers``: the options by which objects choose what they do, by the dotted name of their class.
     """
     stops: list[Stop] = []
+    used: set[str] = set()
+    hangs: dict[str, None] = {}
 
     def use() -> list[Value]:
         made = [(option.data, 0) for maker in makers for option in expressions.options(_made(m, maker))]
-        used: set[str] = set()
         while made:
             instance, after = made.pop(0)
             if not isinstance(instance, Instance) or instance.of.dotted in used:
                 continue
             used.add(instance.of.dotted)
+            for cls in expressions.linear(m, instance.of):
+                hangs.update(dict.fromkeys(choosers.get(cls.dotted, ())))
             for name in _interface(m, instance.of):
                 given = _use_whole(m, instance, name, site, stops)
                 if given is not None and after < _FURTHER:
                     made += ((further.data, after + 1) for further in expressions.options(given))
         return []
 
-    return _run(m, entry, entry, "", site, use, stops)
+    return replace(_run(m, entry, entry, "", site, use, stops), hangs=tuple(hangs))
 
 
 def asked(m: Machine, entry: str, functions: Sequence[Function], site: Site) -> list[Trial]:
