@@ -19,7 +19,7 @@ class Run:
 
     ``declared``: ids of the gates that say whether it may be had: declarations that it was held against, what
     refuses or makes the choice; ``reasons``: of those that decide its status; ``claims``: of what it says of
-    itself, though nothing asks it.
+    itself, though nothing asks it; ``option``: it is of an option.
     """
 
     api: str
@@ -28,10 +28,13 @@ class Run:
     status: Status
     reasons: tuple[str, ...]
     claims: frozenset[str] = frozenset()
+    option: bool = False
 
 
 def contradicted(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) -> dict[str, Gate]:
     """The gates, by id, that let the target in where every run behind them is stopped by another gate.
+
+    Of options it is enough if all that is stopped which a gate gives one of them: it needs the others as well.
 
     Args:
         runs: the runs on the target.
@@ -87,12 +90,16 @@ def _contradicted(gate: Gate, held: list[Run], gates: Mapping[str, Gate], target
         return None
     if all(verdict == "admit" for verdict in gate.verdict.values()):
         return None
+    together: dict[str, list[Run]] = defaultdict(list)
+    for run in held:
+        together[run.api if run.option else ""].append(run)
+    stopped = {of: runs for of, runs in together.items() if all(_stopping(run, gate, gates) for run in runs)}
+    if not stopped or ("" in together and "" not in stopped):
+        return None
     steps: dict[Step, None] = {}
     hardware = True
-    for run in held:
+    for run in (run for runs in stopped.values() for run in runs):
         stopping = _stopping(run, gate, gates)
-        if not stopping:
-            return None
         of = f"{run.api} with {run.backend}" if run.backend else run.api
         for found in stopping:
             kind = found.justification.kind if found.justification is not None else "unknown"

@@ -174,7 +174,7 @@ class Judge:
                 letting.update(*(self._around(stop.under[:1], arch) for stop in trial.stops))
             own = fared[self.target]
             status = "unsupported" if own.status in bad else own.status
-            yield Run(row.entry, row.choice, frozenset(letting), status, tuple(own.gates))
+            yield Run(row.entry, row.choice, frozenset(letting), status, tuple(own.gates), option=True)
 
     def _tells(self, row: Row) -> bool:
         """Whether a choice is one (it does not fail everywhere at once), with device code behind it."""

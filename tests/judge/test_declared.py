@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analyzer.model import Gate
+import msgspec
+
+from analyzer.judge.declared import Run, contradicted
+from analyzer.model import Gate, Status
 from tests.judge.opened import scanned, write
 
 DEVICE = """\
@@ -84,3 +87,47 @@ def test_what_is_stopped_before_is_not_said_to_be_stopped_again(tmp_path: Path) 
     root = write(tmp_path, {"kit/__init__.py": "", "kit/device.py": DEVICE, "kit/api.py": API})
     behind = [gate for gate in scanned(root).gates if gate.layer == "jit" and gate.scope == "under"]
     assert [gate.effect for gate in behind] == ["none"]
+
+
+def runs(*told: tuple[str, str, Status, bool]) -> dict[str, Gate]:
+    """What is told of a gate that lets sm_120 in, of runs behind it: entry, choice, status, of an option."""
+    letting = Gate(
+        id="letting",
+        layer="runtime",
+        file="a.py",
+        line=1,
+        end_line=1,
+        column=1,
+        scope="f",
+        code="x",
+        verdict={"sm_80": "reject", "sm_90": "admit", "sm_120": "admit"},
+    )
+    stopping = msgspec.structs.replace(letting, id="stopping", line=9, verdict={"sm_120": "reject"})
+    stopping = msgspec.structs.replace(stopping, effect="raises")
+    made = [
+        Run(entry, choice, frozenset(["letting"]), status, ("stopping",), option=option)
+        for entry, choice, status, option in told
+    ]
+    return contradicted(made, {"letting": letting, "stopping": stopping}, "sm_120")
+
+
+def test_one_option_that_is_given_what_is_stopped_is_enough() -> None:
+    fine = ("tool --size", "wide", "supported", True)
+    bad = ("tool --kernel", "trtllm", "unsupported", True)
+    found = runs(fine, bad)["letting"]
+    assert found.effect == "wrongly_admitted"
+    assert found.justification is not None
+    assert [step.what for step in found.justification.evidence] == [
+        "tool --kernel with trtllm does not run on sm_120: raises"
+    ]
+
+
+def test_an_option_that_may_be_given_something_else_is_not_stopped() -> None:
+    bad = ("tool --kernel", "trtllm", "unsupported", True)
+    assert runs(bad, ("tool --kernel", "triton", "unknown", True)) == {}
+
+
+def test_an_api_that_runs_with_one_of_its_back_ends_is_let_in_rightly() -> None:
+    bad = ("kit.attention", "trtllm", "unsupported", False)
+    assert runs(bad, ("kit.decode", "trtllm", "supported", False)) == {}
+    assert "letting" in runs(bad)
