@@ -34,7 +34,7 @@ class Run:
 def contradicted(runs: Iterable[Run], gates: Mapping[str, Gate], target: str) -> dict[str, Gate]:
     """The gates, by id, that let the target in where every run behind them is stopped by another gate.
 
-    Of options it is enough if all that is stopped which a gate gives one of them: it needs the others as well.
+    Of options it is enough if all is stopped that a gate gives one of them: it needs the others as well.
 
     Args:
         runs: the runs on the target.

@@ -257,7 +257,13 @@ class Observer:
         """The sides of the nearest decisions behind a provenance, which does not change."""
         known = self.givers.get(id(source))
         if known is None:
-            known = self.givers[id(source)] = (source, frozenset(_given_by(source)))
+            side = source.key if source.kind is Origin.CONTROL else None
+            above = [
+                frozenset([(parent.key, side)]) if parent.kind is Origin.GATE else self._givers(parent)
+                for parent in source.parents
+            ]
+            found = frozenset([(source.key, None)]) if source.kind is Origin.GATE else _LED.union(*above)
+            known = self.givers[id(source)] = source, found
         return known[1]
 
     def called(
@@ -593,20 +599,6 @@ def _least_bits(m: Machine, frame: Frame, line: int) -> int:
 
 def _line(frame: Frame) -> int:
     return frame.function.node.lineno if frame.function is not None else 1
-
-
-def _given_by(source: Provenance) -> Iterator[Led]:
-    """The nearest decisions behind a provenance, each with the side on which the value was given."""
-    seen: set[int] = set()
-    stack: list[tuple[Provenance, bool | None]] = [(source, None)]
-    while stack:
-        node, side = stack.pop()
-        if node.kind is Origin.GATE:
-            yield node.key, side
-        elif id(node) not in seen:
-            seen.add(id(node))
-            side = node.key if node.kind is Origin.CONTROL else None
-            stack.extend((parent, side) for parent in node.parents)
 
 
 def _nearest_gates(source: Provenance) -> Iterator[Provenance]:
