@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -15,6 +16,8 @@ from analyzer.commands.settings import install
 from analyzer.tree.errors import TreeError
 
 _INTERRUPTED = 130
+#: So many new objects are worth a look for those that only hold each other: most live to the end of a scan.
+_GARBAGE = 100_000
 
 #: The verbs: each in a module of :mod:`analyzer.commands`, by the name that it has there.
 _VERBS = {
@@ -80,6 +83,7 @@ def smgate(ctx: click.Context, settings: Path | None) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
+    gc.set_threshold(_GARBAGE)
     sys.exit(run(sys.argv[1:]))
 
 
