@@ -153,8 +153,12 @@ class Seen:
         return answer.outcome is Truth.TRUE
 
 
-def collect(survey: Survey, arch: str) -> Findings:
-    """Turn the observations of one host into plain data."""
+def collect(survey: Survey, arch: str, explained: bool = True) -> Findings:
+    """Turn the observations of one host into plain data.
+
+    ``explained``: with the way from each decision back to the doors, which is told of the target and the
+    references alone.
+    """
     found = Findings(arch)
     observer, m = survey.observer, survey.machine
     texts = _Texts(survey)
@@ -165,7 +169,7 @@ def collect(survey: Survey, arch: str) -> Findings:
     }
     for decision in observer.decisions.values():
         place = (decision.key, decision.argument.site if decision.argument is not None else None)
-        found.answers[place] = _answer(decision, texts, raised)
+        found.answers[place] = _answer(decision, texts, raised, explained)
         found.statics[place] = _static(decision, survey)
         found.expressions.setdefault(decision.site.file, set()).add(decision.key)
     found.calls = tuple(observer.calls)
@@ -274,7 +278,7 @@ class _Texts:
         return lines[site.line - 1].strip()[:160] if 0 < site.line <= len(lines) else ""
 
 
-def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answer:
+def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str], explained: bool) -> Answer:
     outcomes = decision.outcomes
     if len(outcomes) == 1:
         outcome = next(iter(outcomes))
@@ -302,7 +306,7 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str]) -> Answe
         outcome,
         any(direct for direct, _ in reached),
         frozenset[Key]().union(*(through for _, through in reached)),
-        because(decision.sources, texts.line),
+        because(decision.sources, texts.line) if explained else (),
         decision.why,
         Truth.FREE in outcomes <= {Truth.FREE, Truth.UNKNOWN},
         tuple(decision.parts.items()),

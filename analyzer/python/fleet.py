@@ -135,10 +135,11 @@ def _run(
     # Later architectures have more code that is theirs: what takes longest is begun first.
     later = sorted(names, key=lambda arch: archs.find(arch).number, reverse=True)
     others = [arch for arch in (target, *later) if arch not in led]
-    tasks = [
-        *((arch, known, None) for arch in references),
-        *((arch, known, chosen | unfinished if arch == target else chosen) for arch in dict.fromkeys(others)),
+    tasks: list[tuple[str, Names, frozenset[Defined] | None, bool]] = [
+        (arch, known, None, True) for arch in references
     ]
+    for arch in dict.fromkeys(others):
+        tasks.append((arch, known, chosen | unfinished if arch == target else chosen, arch == target))
     told: dict[str, Told] = {}
     for (arch, *_), result in workers.each(_survey, tasks):
         told[arch] = result
@@ -316,7 +317,7 @@ def _lead(arch: str, names: Names) -> tuple[Names, frozenset[Defined]]:
     return _names(interest), survey.telling(work)
 
 
-def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Told:
+def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None, explained: bool) -> Told:
     """What an architecture tells: a reference, which was surveyed; another, of the chosen functions alone."""
     if chosen is None:
         work = _BEGUN.pop(arch)
@@ -324,4 +325,5 @@ def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None) -> Told:
         interest = _informed(names)
         work = _begun(arch, interest)
         survey.run_only(work, interest, chosen)
-    return Told(findings.collect(work, arch), _TASK[0].extract(work), _seconds(work))
+    told = findings.collect(work, arch, explained)
+    return Told(told, _TASK[0].extract(work), _seconds(work))
