@@ -75,7 +75,7 @@ from analyzer.tree.files import Tree, UnreadableFileError, decode, open_tree
 from analyzer.tree.requirements import notices, required
 from analyzer.tree.stages import Stage, Stages
 
-_COMMON = ("tree", "archs.py", "data.py", "identity.py", "model.py")
+_COMMON = ("tree", "archs.py", "data.py", "identity.py", "model.py", "processes.py")
 _PYTHON = Stage("python", ("python", "jit", "graph/entries.py", *_COMMON))
 _CUDA = Stage("cuda", ("cuda", *_COMMON))
 

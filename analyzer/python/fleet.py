@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import gc
 import itertools
-import multiprocessing
-import pickle
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import connection
 from typing import Any
 
 from analyzer import archs
+from analyzer.processes import Team, received
 from analyzer.python import findings, survey
 from analyzer.python.device import Host
 from analyzer.python.machine import Machine
@@ -95,8 +92,8 @@ def run(
     gc.disable()  # nearly all that is made lives until the end of a survey
     gc.freeze()  # what every process starts from is not looked at again: it stays one copy for all of them
     try:
-        with _Workers(min(jobs, len(names))) as workers:
-            return _run(workers, target, references, names, progress)
+        with Team(min(jobs, len(names)) if jobs > 1 else 0, _work) as team:
+            return _run(_Workers(team), target, references, names, progress)
     finally:
         _BEGUN.clear()
         gc.unfreeze()
@@ -134,11 +131,11 @@ def _run(
     # What is given up on the target is told even if no decision was seen before that.
     # Later architectures have more code that is theirs: what takes longest is begun first.
     later = sorted(names, key=lambda arch: archs.find(arch).number, reverse=True)
-    others = [arch for arch in (target, *later) if arch not in led]
+    others = dict.fromkeys(arch for arch in (target, *later) if arch not in led)
     tasks: list[tuple[str, Names, frozenset[Defined] | None, bool]] = [
         (arch, known, None, True) for arch in references
     ]
-    for arch in dict.fromkeys(others):
+    for arch in others:
         tasks.append((arch, known, chosen | unfinished if arch == target else chosen, arch == target))
     told: dict[str, Told] = {}
     for (arch, *_), result in workers.each(_survey, tasks):
@@ -158,94 +155,39 @@ class _Workers:
     An architecture that was begun in a process is gone on with there; others go to whoever is free.
     """
 
-    def __init__(self, jobs: int) -> None:
-        self.places: dict[str, connection.Connection] = {}
-        self.processes: list[multiprocessing.process.BaseProcess] = []
-        self.pipes: list[connection.Connection] = []
-        context = multiprocessing.get_context("fork")
-        for _ in range(jobs if jobs > 1 else 0):
-            here, there = context.Pipe()
-            process = context.Process(target=_serve, args=(there,), daemon=True)
-            process.start()
-            there.close()
-            self.processes.append(process)
-            self.pipes.append(here)
-
-    def __enter__(self) -> _Workers:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for pipe in self.pipes:
-            pipe.close()
-        for process in self.processes:
-            process.terminate()
-            process.join()
+    def __init__(self, team: Team) -> None:
+        self.team = team
+        self.places: dict[str, int] = {}
 
     def each(
         self, run: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Each task, an architecture before all, with what the function gives for it, as they finish."""
-        if not self.pipes:
+        if not self.team.pipes:
             for task in tasks:
                 yield task, _freeing(run, *task)
             return
         waiting = list(tasks)
-        running: dict[connection.Connection, tuple[Any, ...]] = {}
-        for pipe in self.pipes:
-            self._next(run, pipe, waiting, running)
-        while running:
-            for ready in connection.wait(list(running)):
-                pipe = next(one for one in running if one is ready)
-                task, answer = running.pop(pipe), _received(pipe)
-                self._next(run, pipe, waiting, running)  # it goes on while the answer is looked at
-                yield task, _result(answer)
+        for (_, task), answer in self.team.answers(lambda place: self._next(run, place, waiting)):
+            if answer is None:
+                raise ChildProcessError("a process of the scan has ended: is there enough memory?")
+            yield task, received(answer)
 
     def _next(
-        self,
-        run: Callable[..., Any],
-        pipe: connection.Connection,
-        waiting: list[tuple[Any, ...]],
-        running: dict[connection.Connection, tuple[Any, ...]],
-    ) -> None:
-        """Give a process its next task: one that was begun there, else the first that was begun nowhere."""
-        mine = [task for task in waiting if self.places.get(task[0]) is pipe]
+        self, run: Callable[..., Any], place: int, waiting: list[tuple[Any, ...]]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+        """The next task of a process: one that was begun there, else the first that was begun nowhere."""
+        mine = [task for task in waiting if self.places.get(task[0]) == place]
         free = [task for task in waiting if task[0] not in self.places]
         for task in (mine or free)[:1]:
             waiting.remove(task)
-            self.places[task[0]] = pipe
-            running[pipe] = task
-            pipe.send((run, task))
+            self.places[task[0]] = place
+            return run, task
+        return None
 
 
-def _received(pipe: connection.Connection) -> bytes:
-    """The answer of a process, as it was sent."""
-    try:
-        return pipe.recv_bytes()
-    except EOFError:
-        raise ChildProcessError("a process of the scan has ended: is there enough memory?") from None
-
-
-def _result(answer: bytes) -> Any:
-    """What a process gave; what it raised is raised here."""
-    result, error = pickle.loads(answer)
-    if error is not None:
-        raise error
-    return result
-
-
-def _serve(pipe: connection.Connection) -> None:
-    """Run what is sent, until nothing more can come."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while True:
-        try:
-            run, task = pipe.recv()
-        except EOFError:
-            return
-        try:
-            answer: tuple[Any, BaseException | None] = (_freeing(run, *task), None)
-        except Exception as error:
-            answer = (None, error)
-        pipe.send(answer)
+def _work() -> Callable[[tuple[Callable[..., Any], tuple[Any, ...]]], Any]:
+    return lambda asked: _freeing(asked[0], *asked[1])
 
 
 def _freeing(run: Callable[..., Any], *task: Any) -> Any:
