@@ -16,12 +16,10 @@ from analyzer.python.sides import Shape
 from analyzer.python.survey import Survey
 from analyzer.python.tiles import Tiles
 from analyzer.python.toolkits import Asked, Refused
-from analyzer.python.values import Origin, Provenance, Site, Truth, Value
+from analyzer.python.values import Origin, Provenance, Site, Truth, Value, settled
 
 #: Places of a ``because`` chain that are kept.
 CHAIN = 24
-
-_NO_KEYS: frozenset[Key] = frozenset()
 
 Place = tuple[Key, Site | None]
 """A decision, or (with a site) one argument that it checks."""
@@ -248,23 +246,18 @@ class _Texts:
     def __init__(self, survey: Survey) -> None:
         self.walked = survey.walked
         self.sources = {source.file: source for source in survey.machine.index.sources.values()}
-        self.known: dict[int, tuple[Provenance, bool, frozenset[Key]]] = {}
-        """By identity of a provenance, which is kept alive here."""
+        self.gates_of = survey.observer.gates_of
+        self.known: dict[int, tuple[Provenance, bool]] = {}
+        """Whether a way back to a device answer passes no decision, by identity of a provenance."""
 
-    def reached(self, source: Provenance) -> tuple[bool, frozenset[Key]]:
-        """Whether a way back to a device answer passes no decision; the nearest decisions on the others."""
-        known = self.known.get(id(source))
-        if known is None:
-            direct, through = source.kind is Origin.DOOR, _NO_KEYS
-            if source.kind is Origin.GATE:
-                through = frozenset([source.key])
-            else:
-                for parent in source.parents:
-                    door, keys = self.reached(parent)
-                    direct = direct or door
-                    through = through | keys if keys and through else keys or through
-            known = self.known[id(source)] = source, direct, through
-        return known[1:]
+    def direct(self, source: Provenance) -> bool:
+        """Whether a way back to a device answer passes no decision."""
+        return settled(source, self.known, self._direct)
+
+    def _direct(self, node: Provenance) -> bool:
+        if node.kind is Origin.GATE:
+            return False
+        return node.kind is Origin.DOOR or any(self.known[id(parent)][1] for parent in node.parents)
 
     def raised_in(self, argument: Provenance) -> str | None:
         """The message with which the function that gives an argument raises."""
@@ -288,7 +281,6 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str], explaine
         outcome = Truth.UNKNOWN
     else:  # of what one call left undecided, a run on free arguments says that it may be either
         outcome = Truth.FREE
-    reached = [texts.reached(source) for source in decision.sources]
     message = None
     if decision.argument is not None:
         message = texts.raised_in(decision.argument)
@@ -304,8 +296,8 @@ def _answer(decision: Decision, texts: _Texts, raised: dict[Site, str], explaine
         )
     return Answer(
         outcome,
-        any(direct for direct, _ in reached),
-        frozenset[Key]().union(*(through for _, through in reached)),
+        any(map(texts.direct, decision.sources)),
+        frozenset[Key]().union(*map(texts.gates_of, decision.sources)),
         because(decision.sources, texts.line) if explained else (),
         decision.why,
         Truth.FREE in outcomes <= {Truth.FREE, Truth.UNKNOWN},

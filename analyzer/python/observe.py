@@ -35,6 +35,7 @@ from analyzer.python.values import (
     Truth,
     Unknown,
     Value,
+    settled,
     truth,
 )
 
@@ -48,7 +49,6 @@ Led = tuple[Key, bool | None]
 """A decision, and what its condition came out as where a value was given; None: whichever way it came out."""
 Placed = tuple[Led, str, str | bool]
 """What gives a value, the name of the attribute or item that is given it, and the value."""
-_NONE: frozenset[Key] = frozenset()
 
 
 @dataclass(slots=True)
@@ -255,16 +255,17 @@ class Observer:
 
     def _givers(self, source: Provenance) -> frozenset[Led]:
         """The sides of the nearest decisions behind a provenance, which does not change."""
-        known = self.givers.get(id(source))
-        if known is None:
-            side = source.key if source.kind is Origin.CONTROL else None
-            above = [
-                frozenset([(parent.key, side)]) if parent.kind is Origin.GATE else self._givers(parent)
-                for parent in source.parents
-            ]
-            found = frozenset([(source.key, None)]) if source.kind is Origin.GATE else _LED.union(*above)
-            known = self.givers[id(source)] = source, found
-        return known[1]
+        return settled(source, self.givers, self._given_by)
+
+    def _given_by(self, node: Provenance) -> frozenset[Led]:
+        if node.kind is Origin.GATE:
+            return frozenset([(node.key, None)])
+        side = node.key if node.kind is Origin.CONTROL else None
+        above = (
+            frozenset([(parent.key, side)]) if parent.kind is Origin.GATE else self.givers[id(parent)][1]
+            for parent in node.parents
+        )
+        return _LED.union(*above)
 
     def called(
         self, m: Machine, frame: Frame, node: ast.Call, callee: Value, args: list[Value], result: Value
@@ -381,9 +382,7 @@ class Observer:
 
     def _under(self, m: Machine) -> frozenset[Key]:
         """The decisions that what runs now hangs on."""
-        if not m.control:
-            return _NONE
-        return _NONE.union(*(self.gates_of(source) for source in m.control))
+        return frozenset[Key]().union(*(self.gates_of(source) for source in m.control))
 
     def _asked_around(self, m: Machine) -> tuple[frozenset[Led], frozenset[Led]]:
         """The sides of decisions that give a value with which all that asks for it leads to what runs now.
@@ -413,7 +412,7 @@ class Observer:
         """The keys of the nearest gates behind a provenance, which does not change."""
         known = self.gates.get(id(source))
         if known is None:
-            keys = frozenset(gate.key for gate in _nearest_gates(source))
+            keys = frozenset(key for key, _ in self._givers(source))
             known = self.gates[id(source)] = (source, keys)
         return known[1]
 
@@ -599,12 +598,6 @@ def _least_bits(m: Machine, frame: Frame, line: int) -> int:
 
 def _line(frame: Frame) -> int:
     return frame.function.node.lineno if frame.function is not None else 1
-
-
-def _nearest_gates(source: Provenance) -> Iterator[Provenance]:
-    for node in source.walk(through_gates=False):
-        if node.kind is Origin.GATE:
-            yield node
 
 
 def _targets(callee: Value) -> Iterator[tuple[str, str, Function | None]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from packaging.version import Version
 
@@ -158,6 +158,32 @@ class Provenance:
             if node.kind is Origin.GATE and not through_gates:
                 continue
             stack.extend(reversed(node.parents))
+
+
+Found = TypeVar("Found")
+
+
+def settled(
+    source: Provenance,
+    known: dict[int, tuple[Provenance, Found]],
+    settle: Callable[[Provenance], Found],
+) -> Found:
+    """What is found out of a provenance from its parents, and of these from theirs, up to decisions.
+
+    ``known``: what was found out of each node, by identity; ``settle`` is asked for a node once its parents
+    are known. There is no recursion: a provenance gets as long as loops run.
+    """
+    waiting = [source]
+    while waiting:
+        node = waiting[-1]
+        if id(node) not in known:
+            above = [] if node.kind is Origin.GATE else [p for p in node.parents if id(p) not in known]
+            if above:
+                waiting += above
+                continue
+            known[id(node)] = node, settle(node)
+        waiting.pop()
+    return known[id(source)][1]
 
 
 def combine(*sources: Provenance | None) -> Provenance | None:

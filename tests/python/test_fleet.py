@@ -94,6 +94,23 @@ def test_the_result_does_not_depend_on_how_many_processes_there_are(text: str) -
             assert told.findings.answers.keys() == one[arch].findings.answers.keys()
 
 
+#: Each turn makes the provenance of three names longer than that of the turn before.
+LONG = """
+import torch
+
+def run(x):
+    a = b = c = torch.cuda.get_device_capability()[0]
+    for _ in range(2_900):
+        a, b, c = a + b, b + c, c + a
+    return x if a >= 10 else -x
+"""
+
+
+def test_a_provenance_may_be_as_long_as_loops_run() -> None:
+    found = surveyed(LONG)
+    assert {answer.outcome.value for answer in found["sm_120"].findings.answers.values()} == {"true"}
+
+
 def _failing(survey: Survey) -> object:
     raise ValueError("no such thing")
 
