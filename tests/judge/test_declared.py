@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-
 from analyzer.judge.declared import Run, contradicted
 from analyzer.model import Gate, Status
 from tests.judge.opened import scanned, write
+from tests.judge.test_severity import gate
 
 DEVICE = """\
 import functools
@@ -91,19 +90,8 @@ def test_what_is_stopped_before_is_not_said_to_be_stopped_again(tmp_path: Path) 
 
 def runs(*told: tuple[str, str, Status, bool]) -> dict[str, Gate]:
     """What is told of a gate that lets sm_120 in, of runs behind it: entry, choice, status, of an option."""
-    letting = Gate(
-        id="letting",
-        layer="runtime",
-        file="a.py",
-        line=1,
-        end_line=1,
-        column=1,
-        scope="f",
-        code="x",
-        verdict={"sm_80": "reject", "sm_90": "admit", "sm_120": "admit"},
-    )
-    stopping = msgspec.structs.replace(letting, id="stopping", line=9, verdict={"sm_120": "reject"})
-    stopping = msgspec.structs.replace(stopping, effect="raises")
+    letting = gate(id="letting", verdict={"sm_80": "reject", "sm_90": "admit", "sm_120": "admit"})
+    stopping = gate(id="stopping", line=9, effect="raises")
     made = [
         Run(entry, choice, frozenset(["letting"]), status, ("stopping",), option=option)
         for entry, choice, status, option in told
