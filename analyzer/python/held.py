@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from analyzer.python import calls, expressions
+from analyzer.python.kept import functions
 from analyzer.python.machine import Machine
 from analyzer.python.survey import any_of
 from analyzer.python.values import Class, Free, Function, Instance, Value
@@ -34,8 +35,7 @@ def held(m: Machine, attributes: frozenset[str], words: Mapping[str, frozenset[s
     for module, source in sorted(m.index.sources.items()):
         if not attributes & words.get(source.file, frozenset()) or keeping.search(source.data) is None:
             continue
-        m.state(module)
-        for function in list(m.defined.get(module, {}).values()):
+        for function in functions(m, module):
             if function.name == "__init__" and function.owner is not None:
                 options = dict(_kept(m, function, attributes))
                 if options:
@@ -45,15 +45,14 @@ def held(m: Machine, attributes: frozenset[str], words: Mapping[str, frozenset[s
 
 def _kept(m: Machine, function: Function, attributes: frozenset[str]) -> Iterator[tuple[str, str]]:
     """The attributes of its object that a constructor gives the value of one of these, each with that one."""
-    for statement in m.body(function):
-        for node in ast.walk(statement):
-            targets = node.targets if isinstance(node, ast.Assign) else []
-            targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
-            value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-            for target in targets:
-                if isinstance(value, ast.Attribute) and value.attr in attributes and _own(target):
-                    assert isinstance(target, ast.Attribute)
-                    yield target.attr, value.attr
+    for node in m.nodes(function):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        for target in targets:
+            if isinstance(value, ast.Attribute) and value.attr in attributes and _own(target):
+                assert isinstance(target, ast.Attribute)
+                yield target.attr, value.attr
 
 
 def _own(node: ast.AST) -> bool:
@@ -66,18 +65,18 @@ def users(m: Machine, one: Held, name: str) -> list[str]:
     found: dict[str, None] = {}
     for cls in expressions.linear(m, one.of):
         for text, value in cls.attributes.items():
-            if isinstance(value.data, Function) and text != "__init__" and name in _read(m, value.data):
+            method = value.data
+            if isinstance(method, Function) and text != "__init__" and name in _used(m, method, ast.Load):
                 found.setdefault(text)
     return list(found)
 
 
-def _read(m: Machine, function: Function) -> set[str]:
-    """The attributes of its object that a method reads."""
-    nodes = (node for statement in m.body(function) for node in ast.walk(statement))
+def _used(m: Machine, function: Function, how: type[ast.expr_context]) -> set[str]:
+    """The attributes of its object that a method reads, or sets."""
     return {
         node.attr
-        for node in nodes
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and _own(node)
+        for node in m.nodes(function)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, how) and _own(node)
     }
 
 
@@ -99,12 +98,7 @@ def _set_later(m: Machine, of: Class) -> set[str]:
     for cls in expressions.linear(m, of):
         for name, value in cls.attributes.items():
             if isinstance(value.data, Function):
-                nodes = (node for statement in m.body(value.data) for node in ast.walk(statement))
-                stored |= {
-                    node.attr
-                    for node in nodes
-                    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _own(node)
-                }
+                stored |= _used(m, value.data, ast.Store)
             elif value.data is None:
                 nothing.add(name)
     return nothing & stored

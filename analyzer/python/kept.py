@@ -49,8 +49,7 @@ def kept(m: Machine, attribute: str, words: Mapping[str, frozenset[str]]) -> lis
 def _nodes(m: Machine, module: str) -> Iterator[ast.AST]:
     """All nodes of the functions of a module."""
     for function in functions(m, module):
-        for statement in m.body(function):
-            yield from ast.walk(statement)
+        yield from m.nodes(function)
 
 
 def functions(m: Machine, module: str) -> list[Function]:
@@ -104,8 +103,7 @@ def asking(
     getters = {
         function.name
         for function in functions(m, one.module)
-        for statement in m.body(function)
-        for node in ast.walk(statement)
+        for node in m.nodes(function)
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Name) and node.value.id == one.name
     }
     calling = re.compile(rb"\b(?:" + any_of(getters) + rb")\(")
@@ -118,7 +116,7 @@ def asking(
         for function in functions(m, module):
             if not holds_any(function, lines):
                 continue
-            nodes = [node for statement in m.body(function) for node in ast.walk(statement)]
+            nodes = list(m.nodes(function))
             called = {
                 node.func.id
                 for node in nodes

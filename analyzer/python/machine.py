@@ -242,6 +242,11 @@ class Machine:
             return [ast.Return(value=node.body, lineno=node.lineno, col_offset=node.col_offset)]
         return self.state(function.module).source.parsed.body(node)
 
+    def nodes(self, function: Function) -> Iterator[ast.AST]:
+        """Every node in the statements of a function."""
+        for statement in self.body(function):
+            yield from ast.walk(statement)
+
     # Modules.
 
     def state(self, name: str) -> ModuleState:

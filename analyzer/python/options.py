@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from analyzer import faults
 from analyzer.python import calls, contracts, held, kept
@@ -91,9 +92,9 @@ def option_trials(
     placed: dict[str, set[Choice]] = {}
     for _, name, text in survey.observer.placed:
         placed.setdefault(name, set()).add(text)
-    kept_by_objects = frozenset(option.attribute for option in options) if placed else frozenset[str]()
-    keepers = held.held(m, kept_by_objects, words) if members and kept_by_objects & placed.keys() else []
-    choosers = _choosers(m, options, words, read)
+    attributes = frozenset(option.attribute for option in options)
+    keepers = cache(lambda: held.held(m, attributes, words))
+    choosers = cache(lambda: _choosers(m, options, keepers(), read))
     try:
         for option in options:
             reading = readers.get(option.attribute, [])
@@ -108,7 +109,8 @@ def option_trials(
                     if function.owner is not None and option.attribute in function.owner.fields
                 ]
             if alone and not kept_as:
-                kept_as = _held(m, option, offered, placed.get(option.attribute, frozenset()), keepers, unset)
+                given = [choice for choice in offered if choice in placed.get(option.attribute, ())]
+                kept_as = _held(m, option, given, keepers(), unset) if given else {}
             if reading or tables or kept_as:
                 found += _try(survey, option, offered, reading, tables, stood, kept_as, unset, choosers)
     finally:
@@ -237,12 +239,10 @@ def _declarations(m: Machine, module: str) -> dict[str, Declared]:
     """What a module first says of each option, by the option's text."""
     source = m.state(module).source
     found: dict[str, Declared] = {}
-    for function in list(m.defined.get(module, {}).values()):
-        for statement in m.body(function):
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
-                    for one in _added(node):
-                        found.setdefault(one.text, one)
+    for node in (node for function in kept.functions(m, module) for node in m.nodes(function)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
+            for one in _added(node):
+                found.setdefault(one.text, one)
     for one in fields(source.parsed.module):
         found.setdefault(one.text, one)
     return found
@@ -318,13 +318,13 @@ def _try(
     stood: dict[Makers, Trial],
     members: Mapping[Choice, Trial],
     unset: Mapping[str, Value],
-    choosers: Mapping[str, tuple[str, ...]],
+    choosers: Callable[[], Mapping[str, tuple[str, ...]]],
 ) -> Iterator[Trial]:
     """One trial for each choice; choices that a function does not mention are all the same to it.
 
     ``stood``: the runs of what choices of other options stand for; ``members``: of what asks for a choice
     that is kept as a member of an enumeration; ``unset``: what is kept for options that are not given;
-    ``choosers``: by which options objects choose what they do.
+    ``choosers`` tells by which options objects choose what they do: a search, made if it is asked for.
     """
     m = survey.machine
     mentioned = [(function, _mentioned(m, function)) for function in readers]
@@ -359,18 +359,27 @@ def _behind(
     choice: Choice,
     tables: Sequence[Table],
     known: dict[Makers, Trial],
-    choosers: Mapping[str, tuple[str, ...]],
+    choosers: Callable[[], Mapping[str, tuple[str, ...]]],
 ) -> Trial | None:
     """The run of what tables hold for a choice; the same for every option that is served by them."""
     makers = tuple(table[choice] for table in tables if choice in table)
     if not makers or not isinstance(choice, str):
         return None
     if makers not in known:
-        followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
-        site = Site(option.file, option.line, option.line, 1)
-        known[makers] = behind(m, option.name, makers, site, choosers)
-        m.follow = followed
+        site, by_options = Site(option.file, option.line, option.line, 1), choosers()
+        with _afresh(m):
+            known[makers] = behind(m, option.name, makers, site, by_options)
     return known[makers]
+
+
+@contextmanager
+def _afresh(m: Machine) -> Iterator[None]:
+    """Run what stands behind a choice: as an API is followed, with new objects, and no option given."""
+    followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
+    try:
+        yield
+    finally:
+        m.follow = followed
 
 
 def _members(
@@ -405,8 +414,7 @@ def _members(
 def _held(
     m: Machine,
     option: Option,
-    offered: Sequence[Choice],
-    placed: Collection[Choice],
+    given: Sequence[Choice],
     keepers: Sequence[held.Held],
     unset: Mapping[str, Value],
 ) -> dict[Choice, Trial]:
@@ -417,15 +425,14 @@ def _held(
     found: dict[Choice, Trial] = {}
     site = Site(option.file, option.line, option.line, 1)
     own = [one for one in keepers if option.attribute in one.options.values()]
-    chosen = [choice for choice in offered if choice in placed]
-    if not own or not chosen or option.attribute not in unset:
+    if not own or option.attribute not in unset:
         return found
     anyway = _by_keepers(m, option, unset[option.attribute], own, unset, site)
     stopped = frozenset(stop.site for part in anyway for stop in part.stops)
     decided_anyway = {pair for part in anyway for pair in part.decided}
     exports = {pair for part in anyway for pair in part.exports}
     compiled = {build for part in anyway for build in part.compiled}
-    for choice in chosen:
+    for choice in given:
         parts = [
             replace(
                 part,
@@ -442,7 +449,7 @@ def _held(
 def _choosers(
     m: Machine,
     options: Sequence[Option],
-    words: Mapping[str, frozenset[str]],
+    keepers: Sequence[held.Held],
     read: dict[str, dict[str, Declared]],
 ) -> dict[str, tuple[str, ...]]:
     """The options by which objects choose what they do, by the dotted name of their class.
@@ -454,11 +461,10 @@ def _choosers(
         for option in options
         if not option.common
     }
-    several = frozenset(name for name, (_, choices) in offered.items() if len(choices) > 1)
     found: dict[str, tuple[str, ...]] = {}
-    for one in held.held(m, several, words):
+    for one in keepers:
         for name, attribute in one.options.items():
-            option, choices = offered[attribute]
+            option, choices = offered.get(attribute, ("", set()))
             methods = (
                 one.of.attributes[method].data
                 for method in held.users(m, one, name)
@@ -478,16 +484,13 @@ def _by_keepers(
     site: Site,
 ) -> list[Trial]:
     """The runs of methods of objects that keep a choice, and what other options are if they are not given."""
-    followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
     given = {**unset, option.attribute: choice}
     parts: list[Trial] = []
-    try:
+    with _afresh(m):
         for one in keepers:
             names = [name for name, kept_option in one.options.items() if kept_option == option.attribute]
             methods = dict.fromkeys(method for name in names for method in held.users(m, one, name))
             parts += using(m, option.name, partial(held.made, m, one, given), list(methods), site)
-    finally:
-        m.follow = followed
     return parts
 
 
@@ -495,24 +498,19 @@ def _with(
     m: Machine, one: kept.Kept, value: Value, option: Option, users: Sequence[Function], site: Site
 ) -> list[Trial]:
     """The runs of functions while a module keeps a member."""
-    followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
-    try:
-        with kept.given(m, one, value):
-            return asked(m, option.name, users, site)
-    finally:
-        m.follow = followed
+    with _afresh(m), kept.given(m, one, value):
+        return asked(m, option.name, users, site)
 
 
 def _mentioned(m: Machine, function: Function) -> set[Choice]:
     """The texts that a function's code holds, itself or by the name of a container in its module."""
     found: set[Choice] = set()
     names = m.state(function.module).names
-    for statement in m.body(function):
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(node.value)
-            elif isinstance(node, ast.Name) and node.id in names:
-                found.update(_names(names[node.id]))
+    for node in m.nodes(function):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+        elif isinstance(node, ast.Name) and node.id in names:
+            found.update(_names(names[node.id]))
     return found
 
 
@@ -571,10 +569,9 @@ def _defaults(m: Machine, options: Iterable[Option]) -> dict[str, Value]:
 
 def _asked_for(m: Machine, function: Function, attribute: str) -> Iterator[str]:
     """The texts of what a function asks for an attribute."""
-    for statement in m.body(function):
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Attribute) and node.attr == attribute:
-                yield ast.unparse(node.value)
+    for node in m.nodes(function):
+        if isinstance(node, ast.Attribute) and node.attr == attribute:
+            yield ast.unparse(node.value)
 
 
 def _run(m: Machine, function: Function, attribute: str, choice: Choice) -> list[Value]:
