@@ -84,7 +84,9 @@ def smgate(ctx: click.Context, settings: Path | None) -> None:
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
     gc.set_threshold(_GARBAGE)
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # what is left is not looked through at the end: the system takes it back
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
