@@ -580,7 +580,7 @@ def evaluate(names: Sequence[str], options: ScanOptions) -> dict[str, dict[str, 
     index = ModuleIndex(files, tree.read, required(tree.packages))
     results: dict[str, dict[str, Any]] = {name: {} for name in names}
     for arch in archs.profiles():
-        machine = Machine(Host(arch, options.release, options.environment), index, Observer())
+        machine = Machine(Host(arch, options.release, options.environment), index, Observer(explaining=False))
         for name in names:
             results[name][arch.name] = _evaluated(machine, name)
     return results

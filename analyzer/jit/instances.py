@@ -53,7 +53,7 @@ def _choices(m: Machine, function: Function) -> tuple[str, ...]:
 
 
 def _run(m: Machine, function: Function, inner: Function, given: dict[str, Value]) -> Instance | None:
-    m.recorder, m.results, m.steps = Observer(), {}, 0
+    m.recorder, m.results, m.steps = Observer(explaining=False), {}, 0
     written, m.written, m.to_measure = m.written, {}, True
     follow, m.follow = m.follow, lambda *_: STEPS
     frame = calls.frame_of(m, inner)

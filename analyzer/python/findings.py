@@ -151,11 +151,10 @@ class Seen:
         return answer.outcome is Truth.TRUE
 
 
-def collect(survey: Survey, arch: str, explained: bool = True) -> Findings:
+def collect(survey: Survey, arch: str) -> Findings:
     """Turn the observations of one host into plain data.
 
-    ``explained``: with the way from each decision back to the doors, which is told of the target and the
-    references alone.
+    The way from each decision back to the doors is told where the observer explains.
     """
     found = Findings(arch)
     observer, m = survey.observer, survey.machine
@@ -167,7 +166,7 @@ def collect(survey: Survey, arch: str, explained: bool = True) -> Findings:
     }
     for decision in observer.decisions.values():
         place = (decision.key, decision.argument.site if decision.argument is not None else None)
-        found.answers[place] = _answer(decision, texts, raised, explained)
+        found.answers[place] = _answer(decision, texts, raised, observer.explaining)
         found.statics[place] = _static(decision, survey)
         found.expressions.setdefault(decision.site.file, set()).add(decision.key)
     found.calls = tuple(observer.calls)
@@ -181,7 +180,7 @@ def collect(survey: Survey, arch: str, explained: bool = True) -> Findings:
     found.switched = tuple(observer.switched)
     found.admitted = tuple(observer.admitted)
     saved = m.recorder, m.passed, m.failed
-    m.recorder, m.passed, m.failed = Observer(), set(), {}
+    m.recorder, m.passed, m.failed = Observer(explaining=False), set(), {}
     entries = [*registries.answers(m, observer.registered), *claims.answers(m, observer.claims)]
     found.registered = tuple(entries)
     m.recorder, m.passed, m.failed = saved

@@ -191,17 +191,19 @@ def _work() -> Callable[[tuple[Callable[..., Any], tuple[Any, ...]]], Any]:
 
 
 def _freeing(run: Callable[..., Any], *task: Any) -> Any:
-    """What a task gives; if it left much in cycles, that is freed, and what stays is passed over then."""
-    found = run(*task)
+    """What a task gives; if those before it left much in cycles, that is freed, and what stays passed over.
+
+    Nobody waits for that after the last task.
+    """
     if gc.get_count()[0] > _GARBAGE:
         gc.collect()
         gc.freeze()
-    return found
+    return run(*task)
 
 
-def _new(arch: str) -> tuple[Survey, Interest]:
+def _new(arch: str, explaining: bool = True) -> tuple[Survey, Interest]:
     task = _TASK[0]
-    observer = Observer()
+    observer = Observer(explaining)
     machine = Machine(Host(archs.find(arch), task.cuda, task.environment), task.index, observer)
     return Survey(machine, observer), _INTEREST[0].fresh()
 
@@ -244,10 +246,10 @@ def _informed(names: Names) -> Interest:
     return interest
 
 
-def _begun(arch: str, interest: Interest) -> Survey:
+def _begun(arch: str, interest: Interest, explaining: bool = True) -> Survey:
     """The survey of an architecture that its exploration has begun; a new one if more names change that."""
     work = _BEGUN.pop(arch, None)
-    return work if work is not None and survey.holds(work, interest) else _new(arch)[0]
+    return work if work is not None and survey.holds(work, interest) else _new(arch, explaining)[0]
 
 
 def _lead(arch: str, names: Names) -> tuple[Names, frozenset[Defined]]:
@@ -259,13 +261,13 @@ def _lead(arch: str, names: Names) -> tuple[Names, frozenset[Defined]]:
     return _names(interest), survey.telling(work)
 
 
-def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None, explained: bool) -> Told:
+def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None, explaining: bool) -> Told:
     """What an architecture tells: a reference, which was surveyed; another, of the chosen functions alone."""
     if chosen is None:
         work = _BEGUN.pop(arch)
     else:
         interest = _informed(names)
-        work = _begun(arch, interest)
+        work = _begun(arch, interest, explaining)
         survey.run_only(work, interest, chosen)
-    told = findings.collect(work, arch, explained)
+    told = findings.collect(work, arch)
     return Told(told, _TASK[0].extract(work), _seconds(work))

@@ -126,12 +126,18 @@ class Leading:
 
 
 _LED = frozenset[Led]()
+_NOTHING_AROUND: tuple[frozenset[Key], tuple[frozenset[Led], frozenset[Led]]] = (frozenset(), (_LED, _LED))
 
 
 class Observer:
-    """The recorder of one machine."""
+    """The recorder of one machine.
 
-    def __init__(self) -> None:
+    ``explaining``: of calls it is noted what they hang on, too, and which are made on every way. That is
+    asked of the surveys of the target and the references alone.
+    """
+
+    def __init__(self, explaining: bool = True) -> None:
+        self.explaining = explaining
         self.decisions: dict[tuple[Key, Site | None], Decision] = {}
         self.within: dict[tuple[str, str], list[Decision]] = {}
         """The same by the module and function that they are written in."""
@@ -222,7 +228,7 @@ class Observer:
             if kind in ("if", "assert") and outcome is Truth.FREE and argument is None:
                 self.admitted.update(dict.fromkeys(admitted.seen(m, frame, found, partial(self._taken, m))))
         gate = Provenance(Origin.GATE, (source,), site, kind, key=key)
-        leading = self._leading(node, test, [value for _, value in parts])
+        leading = self._leading(node, test, [value for _, value in parts]) if self.explaining else None
         if leading is not None:
             self.leading[id(gate)] = gate, leading
         return gate
@@ -308,13 +314,15 @@ class Observer:
 
     def _led(self, m: Machine, frame: Frame, caller: str, ends: list[tuple[str, str]], site: Site) -> None:
         """Record where a call leads to, each with its kind."""
-        under, (led, barred) = self._under(m), self._asked_around(m)
+        under, (led, barred) = _NOTHING_AROUND
+        if self.explaining:
+            under, (led, barred) = self._under(m), self._asked_around(m)
         for name, kind in ends:
             key = caller, name, kind, id(site), under, frame.given, led, barred
             if key not in self.met:
                 self.met.add(key)
                 self.calls[Call(caller, name, kind, site, under, frame.given, led, barred)] = None
-        led_to = [end for end in ends if end[1] != "hands"]
+        led_to = [end for end in ends if end[1] != "hands"] if self.explaining else []
         if len(led_to) == 1 and led_to[0][1] in ("calls", "outside"):
             self._surely(m, caller, led_to[0][0], site, under)
 
@@ -340,7 +348,7 @@ class Observer:
         """Record what a call of a function outside the tree tells of kernels."""
         if callee in (alternative(), tuner()):
             self._tuned(m, frame, node, callee, args)
-        if m.forks == 0 and m.roots and callee.partition(".")[0] in contracts.tracing():
+        if self.explaining and m.forks == 0 and m.roots and callee.partition(".")[0] in contracts.tracing():
             self.surely.setdefault(m.roots[-1], {})[callee, frame.site(node)] = None
         if callee in contracts.traced():
             self.telling.update(m.roots)

@@ -518,7 +518,7 @@ def _part(
     survey: Survey, target: Function, option: Option, choice: Choice, unset: Mapping[str, Value]
 ) -> _Part:
     m = survey.machine
-    observer = Observer()
+    observer = Observer(explaining=False)
     m.recorder, m.results, m.symbolic = observer, {}, {}
     m.assumed = {} if option.common else {option.attribute: Value(choice)}
     m.unset = others = Unset(unset, target.node, frozenset(_asked_for(m, target, option.attribute)))

@@ -477,7 +477,7 @@ def _try_numbers(survey: Survey, function: Function, site: Site) -> None:
     try:
         for owner in filter(None, owners):
             for name, number in launches.compared(m.body(owner)):
-                seen = m.recorder = Observer()
+                seen = m.recorder = Observer(explaining=False)
                 m.results, m.passed, m.failed, m.steps = {}, set(), {}, 0
                 m.taken = {(owner.node, name): number}
                 with suppress(Raised, Budget, RecursionError):

@@ -561,7 +561,7 @@ def _run(
     stops: list[Stop],
     handed: bool = False,
 ) -> Trial:
-    observer = Observer()
+    observer = Observer(explaining=False)
     m.recorder, m.results = observer, {}
     m.steps, m.may_raise, m.loaded, m.forks = 0, False, [], 0
     cut = ""

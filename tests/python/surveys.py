@@ -36,7 +36,7 @@ def surveyed(
     interest = survey.Interest(index, {file: words(read(file)) for file in chosen})
     surveys: dict[str, survey.Survey] = {}
     for name in names or archs.names():
-        observer = Observer()
+        observer = Observer(explaining=name in (TARGET, *REFERENCES))
         surveys[name] = survey.Survey(Machine(Host(archs.find(name), (13, 0)), index, observer), observer)
     size = -1
     while size != interest.size:

@@ -54,9 +54,9 @@ def begun(text: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made: list[str] = []
     new = fleet._new
 
-    def counting(arch: str) -> object:
+    def counting(arch: str, explaining: bool = True) -> object:
         made.append(arch)
-        return new(arch)
+        return new(arch, explaining)
 
     monkeypatch.setattr(fleet, "_new", counting)
     surveyed(text)
