@@ -21,16 +21,18 @@ FEW = 3
 class Way:
     """An edge: how one function leads to another, on which architectures, under which decisions.
 
-    ``under``: the decisions of each place at which the call stands. ``led``: by architecture, the sides of
-    decisions that give a value which is asked for around one of these places; ``barred``: those that give
-    one which leads to none of them.
+    ``under``: the decisions of each place at which the call stands. ``choices``: the back ends that are asked
+    for by name, empty for a call of which that is not known. ``led``: by architecture, the sides of decisions
+    that give a value which is asked for around one of these places, with the back ends that are asked for
+    there; ``barred``: those that give one which leads to none of them.
     """
 
     kind: str
     site: Site
     archs: set[str] = field(default_factory=set)
     under: list[frozenset[Key]] = field(default_factory=list)
-    led: dict[str, frozenset[Led]] = field(default_factory=dict)
+    choices: set[str] = field(default_factory=set)
+    led: dict[str, dict[Led, set[str]]] = field(default_factory=dict)
     barred: dict[str, frozenset[Led]] = field(default_factory=dict)
 
 
@@ -83,9 +85,12 @@ def _add(graph: nx.DiGraph[str], call: Call, callee: str, kind: str, arch: str) 
         graph.add_edge(call.caller, callee, way=Way(kind, call.site))
     way: Way = graph.edges[call.caller, callee]["way"]
     way.archs.add(arch)
+    way.choices.add(call.choice)
     if call.under not in way.under:
         way.under.append(call.under)
-    way.led[arch] = way.led.get(arch, frozenset()) | call.led
+    led = way.led.setdefault(arch, {})
+    for side in call.led:
+        led.setdefault(side, set()).add(call.choice)
     way.barred[arch] = way.barred.get(arch, call.barred) & call.barred
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from analyzer import data, faults
-from analyzer.python import calls, trials
+from analyzer.python import calls, choosers, trials
 from analyzer.python.contents import Content
 from analyzer.python.machine import STEPS, Budget, Machine
 from analyzer.python.observe import Observer
@@ -33,7 +33,7 @@ class Instance:
 
 def instances(m: Machine, function: Function) -> Iterator[Instance]:
     """What a function makes for each choice that it offers, the first first; where it raises, nothing."""
-    inner = trials.original(m, function)
+    inner = choosers.original(m, function)
     choices = dict.fromkeys([*trials.choices(m, function), *_choices(m, inner)])
     for choice in choices or ("",):
         given = _arguments(m, inner, choice)
@@ -44,11 +44,11 @@ def instances(m: Machine, function: Function) -> Iterator[Instance]:
 
 def _choices(m: Machine, function: Function) -> tuple[str, ...]:
     """What other functions of the module let their callers choose from by the same parameter."""
-    chooser = trials.chooser(function)
+    chooser = choosers.chooser(function)
     if chooser is None:
         return ()
     others = list(m.defined[function.module].values())
-    alike = (one for one in others if (own := trials.chooser(one)) is not None and own.arg == chooser.arg)
+    alike = (one for one in others if (own := choosers.chooser(one)) is not None and own.arg == chooser.arg)
     return tuple(dict.fromkeys(choice for one in alike for choice in trials.choices(m, one)))
 
 
@@ -78,7 +78,7 @@ def _run(m: Machine, function: Function, inner: Function, given: dict[str, Value
 def _arguments(m: Machine, function: Function, choice: str) -> dict[str, Value]:
     """One value for each parameter of which one can be named."""
     spec = function.node.args
-    chooser = trials.chooser(function)
+    chooser = choosers.chooser(function)
     keys = _keys(m, function.module)
     given: dict[str, Value] = {}
     for parameter in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]:

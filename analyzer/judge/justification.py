@@ -89,10 +89,8 @@ class Follower:
             return {}
         led = self._by_value(draft)
         functions = led or set(self._starts(draft, self.target))
-        graph = self._graph(self.target)
         for start in list(functions):
-            if start in graph:
-                functions |= nx.descendants(graph, start)
+            functions |= self._after(start)
         # A call that raises is not seen to be made: follow those that references make, as far as they raise.
         for source, callee, under in self._to_failing:
             if source in functions or (not led and any(draft.keys & keys for keys in under)):
@@ -140,13 +138,51 @@ class Follower:
         """By side of a decision, whom the target calls where the value is asked for that it gives."""
         found: dict[Led, list[str]] = {}
         for _, callee, way in self.flow.graph.edges(data="way"):
-            for led in way.led.get(self.target, ()):
-                found.setdefault(led, []).append(callee)
+            for led, choices in way.led.get(self.target, {}).items():
+                found.setdefault(led, []).extend(self._tried(callee, choices) or [callee])
         return found
 
     def _by_value(self, draft: PythonGate) -> set[str]:
         """Whom the target calls where the value is asked for that a gate gives it, and not another."""
         return {callee for led in self._gives(draft) for callee in self._led.get(led, ())}
+
+    def _after(self, start: str) -> set[str]:
+        """What the target comes to after a function.
+
+        Where it asks another for a back end by name that was run for it to the end, it comes to what that
+        run called, and not to the other back ends.
+        """
+        return nx.descendants(self._choosing, start) if start in self._choosing else set()
+
+    @cached_property
+    def _choosing(self) -> nx.DiGraph[str]:
+        """The calls that the target makes, past functions that it asks for a back end."""
+        graph = self._graph(self.target).copy()
+        for source, callee, way in self.flow.graph.edges(data="way"):
+            if graph.has_edge(source, callee) and (tried := self._tried(callee, way.choices)):
+                graph.remove_edge(source, callee)
+                graph.add_edges_from((source, reached) for reached in tried)
+        return graph
+
+    def _tried(self, callee: str, choices: Iterable[str]) -> list[str]:
+        """What the target's runs of a function came to with all the choices that it is asked for.
+
+        Nothing, where one of them is not known, or was not run to its end.
+        """
+        runs = [self._ended.get((callee, choice), frozenset()) for choice in choices]
+        return sorted(frozenset[str]().union(*runs)) if all(runs) else []
+
+    @cached_property
+    def _ended(self) -> dict[tuple[str, str], frozenset[str]]:
+        """The builds and exports that the target's runs came to, by function and choice, if they ended."""
+        found: dict[tuple[str, str], frozenset[str]] = {}
+        for run in self.runs.get(self.target, ()):
+            called = {maker for maker, _ in run.exports}
+            loaded = {one.maker for one in run.compiled} - called
+            if run.choice and not run.cut and called | loaded <= self._makers.keys():
+                exports = {f"{maker}\0{name}" for maker, name in run.exports}
+                found[run.definition, run.choice] = frozenset(exports | loaded)
+        return found
 
     def comes_to_builds(self, draft: PythonGate) -> bool:
         """Whether all that the target calls under a gate, or for the value that it gives, comes to a build.
@@ -157,12 +193,8 @@ class Follower:
         under = {
             callee for key in own for callee, way in self._under.get(key, ()) if self.target in way.archs
         }
-        graph = self._graph(self.target)
         starts = self._by_value(draft) or under
-        return bool(starts) and all(
-            self._builds({start, *(nx.descendants(graph, start) if start in graph else ())})
-            for start in starts
-        )
+        return bool(starts) and all(self._builds({start, *self._after(start)}) for start in starts)
 
     def _gives(self, draft: PythonGate) -> frozenset[Led]:
         """What a value is known by that the gated side of a decision gives the target.

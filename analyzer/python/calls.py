@@ -156,7 +156,7 @@ def _trace(m: Machine, args: list[Value], keywords: dict[str, Value], site: Site
         traced = Value(Bound(method, traced))
     if m.calling is not None:
         node, frame = m.calling
-        m.recorder.called(m, frame, node, traced, args[1:], Value(None))
+        m.recorder.called(m, frame, node, traced, args[1:], keywords, Value(None), False)
     saved, m.limit = m.limit, min(m.limit, m.steps + TRACED)
     follow, m.follow = m.follow, lambda *_: TRACED  # whatever it is given: all that it calls is compiled
     try:

@@ -1398,7 +1398,7 @@ def _call(m: Machine, node: ast.Call, frame: Frame) -> Value:
         result = calls.call(m, callee, args, keywords, site, rest)
     finally:
         m.calling = None
-    m.recorder.called(m, frame, node, callee, [*args, *keywords.values()], result)
+    m.recorder.called(m, frame, node, callee, args, keywords, result, rest)
     return result
 
 

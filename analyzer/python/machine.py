@@ -97,9 +97,17 @@ class Recorder(Protocol):
         """A condition was evaluated; gives back the provenance that what hangs on it shall carry."""
 
     def called(
-        self, m: Machine, frame: Frame, node: ast.Call, callee: Value, args: list[Value], result: Value
+        self,
+        m: Machine,
+        frame: Frame,
+        node: ast.Call,
+        callee: Value,
+        args: list[Value],
+        keywords: dict[str, Value],
+        result: Value,
+        rest: bool,
     ) -> None:
-        """A call was evaluated."""
+        """A call was evaluated; ``rest``: further arguments were given that are not known."""
 
     def imported(self, m: Machine, frame: Frame, node: ast.Import | ast.ImportFrom, module: str) -> None:
         """A module outside the tree was imported, under a decision."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from analyzer.python import admitted, claims, contracts, launches, natives, registries, toolkits
+from analyzer.python import admitted, choosers, claims, contracts, launches, natives, registries, toolkits
 from analyzer.python.admitted import Admitted
 from analyzer.python.launches import Launch
 from analyzer.python.lists import ArchList
@@ -80,7 +80,7 @@ class Call:
     ``under``: keys of the decisions that it hangs on. ``led``: the sides of decisions that give a value
     with which all conditions around the call that ask for it hold; ``barred``: those that give one with which
     some of them surely does not. ``given``: the caller ran on arguments that carry a device answer, as it was
-    called with, not on free ones.
+    called with, not on free ones. ``choice``: the back end that the callee is asked for by its name.
     """
 
     caller: str
@@ -91,6 +91,7 @@ class Call:
     given: bool = False
     led: frozenset[Led] = frozenset()
     barred: frozenset[Led] = frozenset()
+    choice: str = ""
 
     @property
     def package(self) -> str | None:
@@ -274,15 +275,24 @@ class Observer:
         return _LED.union(*above)
 
     def called(
-        self, m: Machine, frame: Frame, node: ast.Call, callee: Value, args: list[Value], result: Value
+        self,
+        m: Machine,
+        frame: Frame,
+        node: ast.Call,
+        callee: Value,
+        args: list[Value],
+        keywords: dict[str, Value],
+        result: Value,
+        rest: bool,
     ) -> None:
         """Record whom a call leads to."""
         caller = frame.dotted
         site = frame.site(node)
+        given = [*args, *keywords.values()]
         if isinstance(callee.data, External):
-            self._called_outside(m, frame, node, callee.data.path, args)
+            self._called_outside(m, frame, node, callee.data.path, given)
         if isinstance(node.func, ast.Subscript):
-            self._launched(m, frame, node, args)
+            self._launched(m, frame, node, given)
         self._listed_by_data(m, frame, node, callee, result)
         ends: list[tuple[str, str]] = []
         if isinstance(callee.data, Free):
@@ -293,10 +303,11 @@ class Observer:
                 if function is not None and name not in self.functions:
                     self.functions[name] = function_site(m, function)
                 ends.append((name, kind))
-            ends += [(file, "loads") for file in _loaded(callee, args)]
-            ends += [(name, "hands") for name in _handed(args)]
+            ends += [(file, "loads") for file in _loaded(callee, given)]
+            ends += [(name, "hands") for name in _handed(given)]
         if ends:
-            self._led(m, frame, caller, ends, site)
+            choice = choosers.chosen(m, callee, args, keywords, rest) if self.explaining else ""
+            self._led(m, frame, caller, ends, site, choice)
         if caller not in self.functions:
             self.functions[caller] = Site(frame.file, _line(frame), _line(frame), 1)
 
@@ -312,16 +323,24 @@ class Observer:
         if entry is not None or claim is not None:
             self.telling.update(m.roots)
 
-    def _led(self, m: Machine, frame: Frame, caller: str, ends: list[tuple[str, str]], site: Site) -> None:
+    def _led(
+        self,
+        m: Machine,
+        frame: Frame,
+        caller: str,
+        ends: list[tuple[str, str]],
+        site: Site,
+        choice: str = "",
+    ) -> None:
         """Record where a call leads to, each with its kind."""
         under, (led, barred) = _NOTHING_AROUND
         if self.explaining:
             under, (led, barred) = self._under(m), self._asked_around(m)
         for name, kind in ends:
-            key = caller, name, kind, id(site), under, frame.given, led, barred
+            key = caller, name, kind, id(site), under, frame.given, led, barred, choice
             if key not in self.met:
                 self.met.add(key)
-                self.calls[Call(caller, name, kind, site, under, frame.given, led, barred)] = None
+                self.calls[Call(caller, name, kind, site, under, frame.given, led, barred, choice)] = None
         led_to = [end for end in ends if end[1] != "hands"] if self.explaining else []
         if len(led_to) == 1 and led_to[0][1] in ("calls", "outside"):
             self._surely(m, caller, led_to[0][0], site, under)

@@ -9,6 +9,7 @@ from functools import partial
 
 from analyzer import faults
 from analyzer.python import calls, contracts, expressions, library
+from analyzer.python.choosers import chooser, original, prefixes
 from analyzer.python.library import HOLE
 from analyzer.python.machine import STEPS, Budget, Machine
 from analyzer.python.observe import Call, Decision, Key, Observer, function_site
@@ -186,29 +187,6 @@ def _method(m: Machine, owner: Class, name: str) -> Function | None:
 
 
 # Choices.
-
-
-def original(m: Machine, function: Function) -> Function:
-    """The function that a decorator has wrapped."""
-    if function.stands_for is None:
-        return function
-    module = next((name for name in _prefixes(function.stands_for) if name in m.defined), None)
-    if module is None:
-        return function
-    return m.defined[module].get(function.stands_for[len(module) + 1 :], function)
-
-
-def _prefixes(dotted: str) -> Iterator[str]:
-    while "." in dotted:
-        dotted = dotted.rpartition(".")[0]
-        yield dotted
-
-
-def chooser(function: Function) -> ast.arg | None:
-    """The parameter that names a back end."""
-    names = contracts.choosers()
-    spec = function.node.args
-    return next((p for p in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs] if p.arg in names), None)
 
 
 def choices(m: Machine, function: Function, others: Iterable[Function] = ()) -> tuple[str, ...]:
@@ -639,7 +617,7 @@ def _flags_given(m: Machine, observer: Observer, maker: str, argument: str) -> t
             following.get(name, ()), key=lambda call: (call.site.file, call.site.line, call.callee)
         ):
             if call.callee in contracts.makers():
-                module = next((prefix for prefix in _prefixes(name) if prefix in m.defined), "")
+                module = next((prefix for prefix in prefixes(name) if prefix in m.defined), "")
                 scope = name[len(module) + 1 :]
                 site, code = _argument(m, module, scope, call.site, argument)
                 return site, scope, code

@@ -11,6 +11,8 @@ from tests.judge.opened import scanned, write
 from tests.judge.test_justification import CORE
 
 OPS = """\
+from typing import Literal
+
 import torch
 
 from flashinfer.jit.core import gen_jit_spec
@@ -34,6 +36,25 @@ def run_plain(x):
 
 def plainly(x):
     return x.plain()
+
+
+def settled(*, x, backend, mask):
+    if mask is None:
+        return backend
+    if backend != "auto":
+        raise ValueError(f"{backend} takes no mask")
+    return "plain"
+
+
+def run_named(x, backend: Literal["auto", "wide", "plain"], mask=None):
+    backend = settled(x=x, backend=backend, mask=mask)
+    if backend == "auto":
+        backend = "wide" if torch.cuda.get_device_capability(x.device)[0] == 10 else "plain"
+    if backend == "plain":
+        run_plain(x)
+        return torch.empty_like(x)
+    run_wide(x)
+    return torch.zeros_like(x)
 
 
 class Engine:
@@ -71,6 +92,16 @@ CONSUMERS = {
             return run_plain(x)
         else:
             return run_wide(x)
+    """,
+    "by name": """
+        if kind == "wide":
+            return run_named(x.data, "wide")
+        if kind == "plain":
+            return run_named(x.data, "plain")
+    """,
+    "left to it": """
+        if kind == "wide":
+            return run_named(x.data, "auto")
     """,
     "both": """
         if kind == "wide":
@@ -116,7 +147,7 @@ UNCHECKED = "struct Runner {};"
 def gates(root: Path, consumer: str, wide: str = CHECKED) -> list[Gate]:
     """The gates of a tree in which a method answers with a back end, and another runs what it asks for."""
     program = {
-        "flashinfer/__init__.py": "",
+        "flashinfer/__init__.py": "from .ops import run_named\n",
         "flashinfer/jit/__init__.py": "",
         "flashinfer/jit/core.py": CORE,
         "flashinfer/ops.py": OPS.replace("        {consumer}\n", CONSUMERS[consumer].strip("\n") + "\n"),
@@ -131,7 +162,7 @@ def loose(found: list[Gate]) -> Gate:
     return one
 
 
-@pytest.mark.parametrize("consumer", ["if", "chain"])
+@pytest.mark.parametrize("consumer", ["if", "chain", "by name"])
 def test_a_value_that_leads_to_a_check_on_the_host_lets_in_wrongly(tmp_path: Path, consumer: str) -> None:
     one = loose(gates(tmp_path, consumer))
     assert (one.verdict["sm_120"], one.effect, one.severity) == ("admit", "wrongly_admitted", "error")
@@ -141,7 +172,7 @@ def test_a_value_that_leads_to_a_check_on_the_host_lets_in_wrongly(tmp_path: Pat
     assert step.what == "wide: sm_120 is stopped here: major_ == 10"
 
 
-@pytest.mark.parametrize("consumer", ["both", "beside", "not asked"])
+@pytest.mark.parametrize("consumer", ["both", "beside", "left to it", "not asked"])
 def test_a_value_that_leads_elsewhere_as_well_or_alone_does_not(tmp_path: Path, consumer: str) -> None:
     assert loose(gates(tmp_path, consumer)).effect == "none"
 
