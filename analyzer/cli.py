@@ -17,7 +17,7 @@ from analyzer.tree.errors import TreeError
 
 _INTERRUPTED = 130
 #: So many new objects are worth a look for those that only hold each other: most live to the end of a scan.
-_GARBAGE = 100_000
+_GARBAGE = 1_000_000
 
 #: The verbs: each in a module of :mod:`analyzer.commands`, by the name that it has there.
 _VERBS = {

@@ -205,7 +205,7 @@ def analyse(
         shown = images(apis, options.target, options.references)
         table = matrix.Judge(
             drafts,
-            {arch: _effects(found, arch, options.references, decisions) for arch in names},
+            cache(lambda arch: _effects(found, arch, options.references, decisions)),
             guards,
             cuda.exports,
             built,

@@ -77,13 +77,13 @@ Judgement = Callable[[Row, Trial, Sequence[Stop], str], Judged]
 class Judge:
     """What decides cells.
 
-    ``effects``: architecture to what each Python gate, by id, does to it; ``names``: dotted definition to the
-    public names; ``built``: the function that makes a build to the build's name; ``loads_images``: whether a
+    ``effects`` tells what each Python gate, by id, does to an architecture; ``names``: dotted definition to
+    the public names; ``built``: the function that makes a build to its name; ``loads_images``: whether a
     source file loads device images that are not compiled from the tree.
     """
 
     gates: Sequence[PythonGate]
-    effects: Mapping[str, Mapping[str, Effect]]
+    effects: Callable[[str], Mapping[str, Effect]]
     guards: Mapping[str, Gate]
     reaches: Sequence[ExportReach]
     built: Mapping[str, str]
@@ -356,7 +356,7 @@ class Judge:
         return any(self.loads_images(file) for file in dict.fromkeys(found.file for found in reach.functions))
 
     def _effect(self, gate: Gate, arch: str) -> Effect:
-        return self.effects[arch].get(gate.id, "none")
+        return self.effects(arch).get(gate.id, "none")
 
     def _served(self, gate: Gate, arch: str) -> bool:
         """Whether another branch of the dispatch is made for an architecture that this one leaves out."""

@@ -91,12 +91,16 @@ def run(
     collecting = gc.isenabled()
     gc.disable()  # nearly all that is made lives until the end of a survey
     gc.freeze()  # what every process starts from is not looked at again: it stays one copy for all of them
+    apart = False
     try:
         with Team(min(jobs, len(names)) if jobs > 1 else 0, _work) as team:
+            apart = bool(team.pipes)
             return _run(_Workers(team), target, references, names, progress)
     finally:
         _BEGUN.clear()
         gc.unfreeze()
+        if apart:
+            gc.freeze()  # what the processes told is used to the end, and holds no cycles
         if collecting:
             gc.enable()
 
