@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from analyzer.python import admitted, choosers, claims, contracts, launches, natives, registries, toolkits
 from analyzer.python.admitted import Admitted
@@ -126,8 +126,7 @@ class Leading:
     false: frozenset[Led]
 
 
-_LED = frozenset[Led]()
-_NOTHING_AROUND: tuple[frozenset[Key], tuple[frozenset[Led], frozenset[Led]]] = (frozenset(), (_LED, _LED))
+_EMPTY: frozenset[Any] = frozenset()  # one for all: Python makes another at every call
 
 
 class Observer:
@@ -156,6 +155,8 @@ class Observer:
         """Calls of a method on a receiver that is not known: method name to callers."""
         self.gates: dict[int, tuple[Provenance, frozenset[Key]]] = {}
         """Keys of the nearest gates by identity of a provenance, which is kept alive here."""
+        self.keys: dict[frozenset[Led], frozenset[Key]] = {}
+        """The decisions alone of sides that were met."""
         self.givers: dict[int, tuple[Provenance, frozenset[Led]]] = {}
         """The same with the side on which the value was given."""
         self.leading: dict[int, tuple[Provenance, Leading]] = {}
@@ -241,11 +242,11 @@ class Observer:
                 known = self.leading.get(id(test.source))
                 return known[1] if known is not None else None
             found = [self._asked_for(value) for value in parts]
-            every = _LED.union(*(one.every for one in found))
-            holds, fails = (_LED.union(*(getattr(one, way) for one in found)) for way in ("true", "false"))
+            every = _union(one.every for one in found)
+            holds, fails = (_union(getattr(one, way) for one in found) for way in ("true", "false"))
             # All parts of a conjunction are true where it is; where it is false, any of them may be.
             conjunction = isinstance(node.op, ast.And)
-            leading = Leading(every, holds if conjunction else _LED, _LED if conjunction else fails)
+            leading = Leading(every, holds if conjunction else _EMPTY, _EMPTY if conjunction else fails)
         else:
             leading = self._asked_for(test)
         return leading if leading.every else None
@@ -256,8 +257,10 @@ class Observer:
         for option in test.data.options if isinstance(test.data, Choice) else (test,):
             if option.source is not None and option.source.door:
                 found.setdefault(truth(option), set()).update(self._givers(option.source))
-        true, false = (_LED.union(found.get(way, ())) for way in (Truth.TRUE, Truth.FALSE))
-        open_ones = _LED.union(*(led for way, led in found.items() if way not in (Truth.TRUE, Truth.FALSE)))
+        true, false = (frozenset(found.get(way, _EMPTY)) for way in (Truth.TRUE, Truth.FALSE))
+        open_ones = frozenset[Led]().union(
+            *(led for way, led in found.items() if way not in (Truth.TRUE, Truth.FALSE))
+        )
         return Leading(true | false | open_ones, true - false - open_ones, false - true - open_ones)
 
     def _givers(self, source: Provenance) -> frozenset[Led]:
@@ -268,11 +271,10 @@ class Observer:
         if node.kind is Origin.GATE:
             return frozenset([(node.key, None)])
         side = node.key if node.kind is Origin.CONTROL else None
-        above = (
+        return _union(
             frozenset([(parent.key, side)]) if parent.kind is Origin.GATE else self.givers[id(parent)][1]
             for parent in node.parents
         )
-        return _LED.union(*above)
 
     def called(
         self,
@@ -333,7 +335,7 @@ class Observer:
         choice: str = "",
     ) -> None:
         """Record where a call leads to, each with its kind."""
-        under, (led, barred) = _NOTHING_AROUND
+        under = led = barred = _EMPTY
         if self.explaining:
             under, (led, barred) = self._under(m), self._asked_around(m)
         for name, kind in ends:
@@ -409,7 +411,7 @@ class Observer:
 
     def _under(self, m: Machine) -> frozenset[Key]:
         """The decisions that what runs now hangs on."""
-        return frozenset[Key]().union(*(self.gates_of(source) for source in m.control))
+        return _union(self.gates_of(source) for source in m.control)
 
     def _asked_around(self, m: Machine) -> tuple[frozenset[Led], frozenset[Led]]:
         """The sides of decisions that give a value with which all that asks for it leads to what runs now.
@@ -422,11 +424,11 @@ class Observer:
             if isinstance(control.key, bool) and (known := self.leading.get(id(control.parents[0])))
         ]
         if not asked:
-            return _LED, _LED
+            return _EMPTY, _EMPTY
         here = [leading.true if side else leading.false for leading, side in asked]
         elsewhere = [leading.false if side else leading.true for leading, side in asked]
         doubtful = [leading.every - way for (leading, _), way in zip(asked, here, strict=True)]
-        return _LED.union(*here).difference(*doubtful), _LED.union(*elsewhere)
+        return _union(here).difference(*doubtful), _union(elsewhere)
 
     def _taken(self, m: Machine) -> Iterator[Decision]:
         """The decisions that what runs now hangs on, as far as no argument is checked there."""
@@ -439,8 +441,10 @@ class Observer:
         """The keys of the nearest gates behind a provenance, which does not change."""
         known = self.gates.get(id(source))
         if known is None:
-            keys = frozenset(key for key, _ in self._givers(source))
-            known = self.gates[id(source)] = (source, keys)
+            led = self._givers(source)
+            if led not in self.keys:
+                self.keys[led] = frozenset(key for key, _ in led)
+            known = self.gates[id(source)] = (source, self.keys[led])
         return known[1]
 
     def table(self, m: Machine, frame: Frame, entries: Mapping[str, object], site: Site) -> None:
@@ -507,17 +511,28 @@ class Observer:
 
     def put(self, m: Machine, name: str, value: Value) -> None:
         """Note a text, or true, that an attribute or item of a name is given by a decision, or under it."""
-        around = _LED.union(*(self._givers(source) for source in m.control if source.door))
+        around = _union(self._givers(source) for source in m.control if source.door)
         for option in value.data.options if isinstance(value.data, Choice) else (value,):
             if isinstance(option.data, str) or option.data is True:
-                own = (
-                    self._givers(option.source) if option.source is not None and option.source.door else _LED
-                )
+                source = option.source
+                own = self._givers(source) if source is not None and source.door else _EMPTY
                 self.placed.update(dict.fromkeys((led, name, option.data) for led in own | around))
 
     def stored(self, name: str) -> None:
         """Note an attribute that was given a device answer."""
         self.attributes.add(name)
+
+
+Element = TypeVar("Element")
+
+
+def _union(sets: Iterable[frozenset[Element]]) -> frozenset[Element]:
+    """What is in any of some sets: the greatest of them, where that holds all others."""
+    most: frozenset[Element] = _EMPTY
+    for one in sets:
+        if one is not most and not one <= most:
+            most = one if most <= one else most | one
+    return most
 
 
 def _switches(source: Provenance) -> Iterator[tuple[str, Site]]:
