@@ -190,7 +190,12 @@ def _wrongly_admitted(gate: Gate, target: str) -> Phrase:
     if kept and archs.earlier(kept, target) == kept:
         kin = f"{listed(kept)}, whose code it runs"
         return (f"{target} passes ", *where(gate), f" here, and {kin}, does not.")
-    return (f"{target} passes ", *where(gate), " here, and a later gate on the same way stops or damages it.")
+    evidence = gate.justification.evidence if gate.justification is not None else ()
+    read = [step for step in evidence if not step.what.startswith(QUOTES)]
+    later: list[str] = [Code(f"{one_line(step.file.rpartition('/')[2])}:{step.line}") for step in read]
+    later.append("a later gate")
+    end = " on the same way stops or damages it."
+    return (f"{target} passes ", *where(gate), " here, and ", later[0], end)
 
 
 def _no_effect(gate: Gate, target: str) -> Phrase:

@@ -140,3 +140,22 @@ def test_what_keeps_the_family_away_is_named() -> None:
     told = words.plain(words.sentence(gate, "sm_121"))
     assert told.startswith("sm_121 passes ")
     assert told.endswith(" here, and sm_120, whose code it runs, does not.")
+
+
+@pytest.mark.parametrize(
+    ("steps", "later"),
+    [
+        ((), "a later gate"),
+        ((model.Step("a.py", 3, f"{QUOTES}slow"),), "a later gate"),
+        ((model.Step("a.py", 3, f"{QUOTES}slow"), model.Step("kit/runner.h", 37, "raises")), "`runner.h:37`"),
+    ],
+)
+def test_what_stops_the_target_later_is_named(steps: tuple[model.Step, ...], later: str) -> None:
+    gate = msgspec.structs.replace(
+        sample.FUSE_GATE,
+        effect="wrongly_admitted",
+        verdict={"sm_90": "reject", "sm_100": "admit", "sm_120": "admit"},
+        justification=model.Justification("unknown", steps),
+    )
+    told = words.plain(words.sentence(gate, "sm_120"))
+    assert told.endswith(f" here, and {later} on the same way stops or damages it.")
