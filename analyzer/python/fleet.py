@@ -122,25 +122,27 @@ def _run(
         known, chosen = _union(known, found), chosen | telling
         unfinished |= cut if arch == target else frozenset()
         progress(next(steps), total)
-    led: dict[str, tuple[Names, frozenset[Defined]]] = {}
+    led: dict[str, tuple[Names, frozenset[Defined], frozenset[str]]] = {}
     pending = list(references)
     while pending:
         for (arch, _), result in workers.each(_lead, [(arch, known) for arch in pending]):
             led[arch] = result
-        for seen, _ in led.values():
+        for seen, *_ in led.values():
             known = _union(known, seen)
         # A name that another reference brought up may have been passed over here.
         pending = [arch for arch in references if led[arch][0][:3] != known[:3]]
-    chosen = chosen.union(*(telling for _, telling in led.values()))
+    chosen = chosen.union(*(telling for _, telling, _ in led.values()))
+    leading = frozenset[str]().union(*(names for *_, names in led.values()))
     # What is given up on the target is told even if no decision was seen before that.
     # Later architectures have more code that is theirs: what takes longest is begun first.
     later = sorted(names, key=lambda arch: archs.find(arch).number, reverse=True)
     others = dict.fromkeys(arch for arch in (target, *later) if arch not in led)
-    tasks: list[tuple[str, Names, frozenset[Defined] | None, bool]] = [
-        (arch, known, None, True) for arch in references
+    tasks: list[tuple[str, Names, frozenset[str], frozenset[Defined] | None, bool]] = [
+        (arch, known, leading, None, True) for arch in references
     ]
     for arch in others:
-        tasks.append((arch, known, chosen | unfinished if arch == target else chosen, arch == target))
+        own = chosen | unfinished if arch == target else chosen
+        tasks.append((arch, known, leading, own, arch == target))
     told: dict[str, Told] = {}
     for (arch, *_), result in workers.each(_survey, tasks):
         told[arch] = result
@@ -256,16 +258,18 @@ def _begun(arch: str, interest: Interest, explaining: bool = True) -> Survey:
     return work if work is not None and survey.holds(work, interest) else _new(arch, explaining)[0]
 
 
-def _lead(arch: str, names: Names) -> tuple[Names, frozenset[Defined]]:
-    """Survey a reference: the names that it followed, and the functions that told something."""
+def _lead(arch: str, names: Names) -> tuple[Names, frozenset[Defined], frozenset[str]]:
+    """Survey a reference: the names that it followed, what told something, and what leads to builds."""
     interest = _informed(names)
     work = _begun(arch, interest)
     survey.run(work, interest)
     _BEGUN[arch] = work
-    return _names(interest), survey.telling(work)
+    return _names(interest), survey.telling(work), work.machine.leading
 
 
-def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None, explaining: bool) -> Told:
+def _survey(
+    arch: str, names: Names, leading: frozenset[str], chosen: frozenset[Defined] | None, explaining: bool
+) -> Told:
     """What an architecture tells: a reference, which was surveyed; another, of the chosen functions alone."""
     if chosen is None:
         work = _BEGUN.pop(arch)
@@ -273,5 +277,6 @@ def _survey(arch: str, names: Names, chosen: frozenset[Defined] | None, explaini
         interest = _informed(names)
         work = _begun(arch, interest, explaining)
         survey.run_only(work, interest, chosen)
+    work.machine.leading |= leading  # others are not walked in all of these
     told = findings.collect(work, arch)
     return Told(told, _TASK[0].extract(work), _seconds(work))

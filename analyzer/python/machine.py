@@ -204,6 +204,8 @@ class Machine:
         self.symbolic: dict[int, Value] = {}
         self.results: dict[object, tuple[int, object, Value]] = {}
         """Calls that were followed: the heap's version, what the key names by identity, the result."""
+        self.leading: frozenset[str] = frozenset()
+        """The dotted names of functions from which calls were seen to lead to builds."""
         self.follow: calls.Follow = lambda function, args, keywords, tainted: STEPS
         self.limit = STEPS
 

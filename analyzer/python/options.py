@@ -24,6 +24,7 @@ from analyzer.python.trials import (
     decided,
     exported,
     follow,
+    follow_to_builds,
     stop,
     texts,
     together,
@@ -228,6 +229,7 @@ def _declared(m: Machine, module: str, declarations: Mapping[str, Declared], tex
     if found.choices is not None:
         state = m.state(module)
         frame = Frame(state, "", state.scope, is_module=True)
+        m.steps = 0
         try:
             return _names(m.evaluate(found.choices, frame))
         except (Raised, Budget):
@@ -487,6 +489,7 @@ def _by_keepers(
     given = {**unset, option.attribute: choice}
     parts: list[Trial] = []
     with _afresh(m):
+        m.follow = partial(follow_to_builds, m)
         for one in keepers:
             names = [name for name, kept_option in one.options.items() if kept_option == option.attribute]
             methods = dict.fromkeys(method for name in names for method in held.users(m, one, name))

@@ -256,7 +256,8 @@ def run(survey: Survey, interest: Interest, upward: bool = True) -> None:
             site = survey.observer.functions.get(name)
             interest.add_caller(name.rpartition(".")[2], site.file if site is not None else "")
         if interest.size == size:
-            return
+            break
+    machine.leading = frozenset(leading_to_builds(survey, interest))
 
 
 def run_only(survey: Survey, interest: Interest, chosen: frozenset[Defined]) -> None:

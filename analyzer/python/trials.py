@@ -156,6 +156,19 @@ def follow(function: Function, args: list[Value], keywords: dict[str, Value], ta
     return STEPS if tainted else BUILD_STEPS if function.name in contracts.build_words() else _STEPS
 
 
+def follow_to_builds(
+    m: Machine, function: Function, args: list[Value], keywords: dict[str, Value], tainted: bool
+) -> int:
+    """The same where methods of large objects are run for the builds alone that they lead to.
+
+    What leads to no build is followed a little way: some of it takes more than all else.
+    """
+    if tainted:
+        return STEPS
+    leads = function.dotted in m.leading or function.name in contracts.build_words()
+    return BUILD_STEPS if leads else HELPER_STEPS
+
+
 def _of(m: Machine, dotted: str) -> Iterator[Trial]:
     found = _definition(m, dotted)
     if found is None:
