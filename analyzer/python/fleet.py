@@ -277,6 +277,6 @@ def _survey(
         interest = _informed(names)
         work = _begun(arch, interest, explaining)
         survey.run_only(work, interest, chosen)
-    work.machine.leading |= leading  # others are not walked in all of these
+    work.machine.leading = leading  # not all of these are walked on others
     told = findings.collect(work, arch)
     return Told(told, _TASK[0].extract(work), _seconds(work))
