@@ -56,7 +56,7 @@ def judge(case: Case, told: measure.Told) -> Result:
     found = [gate for gate in here if gate.effect != "none"]
     seen = "; ".join(_shown(gate) for gate in here)
     named = [item for item in told.predicates if _about(case, item)]
-    if case.layer == "predicate_definition" or any(item.line == case.line for item in named):
+    if case.layer == "predicate_definition" or any(_begins(case, item) for item in named):
         seen = "; ".join([*(f"{item.name} {item.value}" for item in named), seen])
         reported = bool(found) or any(_shuts_out(case, item) for item in named)
     else:
@@ -72,6 +72,14 @@ def judge(case: Case, told: measure.Told) -> Result:
 def _shown(gate: Gate) -> str:
     silent = " silent" if gate.silent else ""
     return f"{gate.line}-{gate.end_line} {gate.effect}{silent} {gate.code[:60]} {gate.verdict}"
+
+
+def _begins(case: Case, item: Predicate) -> bool:
+    """Whether a case's line is a predicate's: where it begins, or a later one of an assignment to it."""
+    if item.line == case.line:
+        return True
+    module = ast.parse((measure.tree(case.release) / case.file).read_bytes())
+    return any(isinstance(node, ast.Assign) and node.lineno == item.line for node in ast.walk(module))
 
 
 def _about(case: Case, item: Predicate) -> bool:
