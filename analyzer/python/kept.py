@@ -73,7 +73,8 @@ def member(m: Machine, one: Kept, choice: str) -> Value | None:
     """The member for a choice."""
     site = Site(m.index.path(one.module), 1, 1, 1)
     try:
-        return m.call(Value(one.of), [Value(choice)], {}, site)
+        with m.own_steps():
+            return m.call(Value(one.of), [Value(choice)], {}, site)
     except (Raised, Budget):
         return None
 
@@ -88,7 +89,8 @@ def true_of(m: Machine, one: Kept, value: Value) -> frozenset[str]:
         if len(method.data.node.args.args) != 1:
             continue
         try:
-            answer = m.call(m.attribute(value, name, site), [], {}, site)
+            with m.own_steps():
+                answer = m.call(m.attribute(value, name, site), [], {}, site)
         except (Raised, Budget):
             continue
         if truth(answer) is Truth.TRUE:

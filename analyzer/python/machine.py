@@ -272,20 +272,26 @@ class Machine:
                 raise KeyError(name)
             state = self.modules[name] = ModuleState(source, Scope(None))
             # It is loaded once, whoever comes to it first, and however little that one may do.
-            spent, self.steps, limit, self.limit = self.steps, 0, self.limit, STEPS
             try:
-                with self.rooted((name, "")), self.aside():
+                with self.own_steps(), self.rooted((name, "")), self.aside():
                     imports.run_module(self, state)
                     compiled.find_out(self, name)
             except Budget:
                 self.recorder.unresolved(Site(source.file, 1, 1, 1), name, TOO_LONG)
-            finally:
-                self.steps, self.limit = spent, limit
             state.done = True
             for text, value in state.names.items():
                 if isinstance(value.data, Dict) and value.data.holds_code:
                     state.held[text] = dict(value.data.items)
         return state
+
+    @contextmanager
+    def own_steps(self) -> Iterator[None]:
+        """Run something with steps of its own, however many were taken before it."""
+        spent, self.steps, limit, self.limit = self.steps, 0, self.limit, STEPS
+        try:
+            yield
+        finally:
+            self.steps, self.limit = spent, limit
 
     @contextmanager
     def aside(self) -> Iterator[None]:

@@ -229,9 +229,9 @@ def _declared(m: Machine, module: str, declarations: Mapping[str, Declared], tex
     if found.choices is not None:
         state = m.state(module)
         frame = Frame(state, "", state.scope, is_module=True)
-        m.steps = 0
         try:
-            return _names(m.evaluate(found.choices, frame))
+            with m.own_steps():
+                return _names(m.evaluate(found.choices, frame))
         except (Raised, Budget):
             return []
     return [True] if found.switch else []

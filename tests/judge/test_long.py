@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from analyzer.python.machine import STEPS, Machine
 from analyzer.python.modules import ModuleIndex
 from analyzer.python.observe import Observer
 from analyzer.python.options import option_trials
+from analyzer.python.trials import Trial
 from analyzer.python.words import words
-from tests.judge import test_held
+from tests.judge import test_held, test_matrix
 from tests.judge.opened import scanned, write
 from tests.judge.test_justification import CORE
 from tests.judge.test_led import CHECKED, UNCHECKED, UNIT
@@ -88,13 +90,26 @@ def test_what_takes_long_does_not_hide_the_build_behind_it(tmp_path: Path, check
     assert (gate.verdict["sm_120"], gate.effect) == ("admit", effect)
 
 
-def test_choices_are_read_however_long_the_run_before_took() -> None:
-    files = {file: text.encode() for file, text in test_held.PROGRAM.items()}
+def trials(program: Mapping[str, str], steps: int) -> list[Trial]:
+    """What the options of a program do on the target, each after a run that took so many steps."""
+    files = {file: text.encode() for file, text in program.items()}
     index = ModuleIndex(list(files), files.__getitem__, ["torch"])
     spelled = {file: words(data) for file, data in files.items()}
     observer = Observer()
     work = survey.Survey(Machine(Host(archs.find("sm_120"), (13, 0)), index, observer), observer)
     survey.run(work, survey.Interest(index, spelled))
-    work.machine.steps = STEPS
-    found = option_trials(work, declared_options(index, spelled), spelled)
+    found: list[Trial] = []
+    for option in declared_options(index, spelled):
+        work.machine.steps = steps
+        found += option_trials(work, [option], spelled)
+    return found
+
+
+def test_choices_are_read_however_long_the_run_before_took() -> None:
+    found = trials(test_held.PROGRAM, STEPS)
     assert {one.choice for one in found if one.entry == "kit --first"} == {"wide", "narrow", "plain"}
+
+
+@pytest.mark.parametrize("program", [test_held.PROGRAM, test_matrix.PROGRAM], ids=["held", "kept"])
+def test_what_options_do_does_not_depend_on_the_run_before(program: Mapping[str, str]) -> None:
+    assert trials(program, STEPS) == trials(program, 0)
