@@ -252,12 +252,13 @@ def run(survey: Survey, interest: Interest, upward: bool = True) -> None:
             _walk_file(survey, interest, file)
         for name in sorted(survey.observer.attributes):
             interest.add(name, "attributes")
-        for name in sorted(leading_to_builds(survey, interest)) if upward else ():
+        if upward:
+            machine.leading = frozenset(leading_to_builds(survey, interest))
+        for name in sorted(machine.leading):
             site = survey.observer.functions.get(name)
             interest.add_caller(name.rpartition(".")[2], site.file if site is not None else "")
         if interest.size == size:
-            break
-    machine.leading = frozenset(leading_to_builds(survey, interest))
+            return
 
 
 def run_only(survey: Survey, interest: Interest, chosen: frozenset[Defined]) -> None:
