@@ -47,7 +47,7 @@ from analyzer.model import (
 from analyzer.profile import Profile
 from analyzer.python import contracts, fleet, gates, tuning
 from analyzer.python.calls import call
-from analyzer.python.decisions import Sorted, sort
+from analyzer.python.decisions import sort
 from analyzer.python.device import Host
 from analyzer.python.findings import Findings
 from analyzer.python.machine import Budget, Machine
@@ -203,9 +203,16 @@ def analyse(
     with profile.stage("matrix"):
         built = {plan.build.function: plan.build.name for plan in plans}
         shown = images(apis, options.target, options.references)
+
+        @cache
+        def effects(arch: str) -> dict[str, Effect]:
+            here = arch == options.target
+            own = python if here else gates.gates(found, arch, options.references, decisions)
+            return {item.gate.id: item.gate.effect for item in own.gates}
+
         table = matrix.Judge(
             drafts,
-            cache(lambda arch: _effects(found, arch, options.references, decisions)),
+            effects,
             guards,
             cuda.exports,
             built,
@@ -288,15 +295,6 @@ def _loading() -> re.Pattern[bytes]:
 
 def _loads_images(tree: Tree, file: str) -> bool:
     return bool(_loading().search(tree.read(file)))
-
-
-def _effects(
-    found: Mapping[str, Findings], target: str, references: Sequence[str], decisions: Sorted
-) -> dict[str, Effect]:
-    """What each Python gate does to an architecture, by the gate's id."""
-    return {
-        item.gate.id: item.gate.effect for item in gates.gates(found, target, references, decisions).gates
-    }
 
 
 def _placed(gate: Gate) -> Gate:
