@@ -177,11 +177,9 @@ class Follower:
         """The builds and exports that the target's runs came to, by function and choice, if they ended."""
         found: dict[tuple[str, str], frozenset[str]] = {}
         for run in self.runs.get(self.target, ()):
-            called = {maker for maker, _ in run.exports}
-            loaded = {one.maker for one in run.compiled} - called
-            if run.choice and not run.cut and called | loaded <= self._makers.keys():
-                exports = {f"{maker}\0{name}" for maker, name in run.exports}
-                found[run.definition, run.choice] = frozenset(exports | loaded)
+            exports, loaded = _called(run)
+            if run.choice and not run.cut and {*exports.values(), *loaded} <= self._makers.keys():
+                found[run.definition, run.choice] = frozenset([*exports, *loaded])
         return found
 
     def comes_to_builds(self, draft: PythonGate) -> bool:
@@ -391,13 +389,12 @@ class Follower:
         """
         graph = self._graph(arch)
         for run in runs:
-            called = {maker for maker, _ in run.exports}
-            yield from (one.maker for one in run.compiled if one.maker in self._makers.keys() - called)
+            exports, loaded = _called(run)
+            yield from (maker for maker in loaded if maker in self._makers)
             after = nx.descendants(graph, run.definition) if run.definition in graph else set()
-            for maker, name in run.exports:
+            for export, maker in exports.items():
                 if maker not in self._makers:
                     continue
-                export = f"{maker}\0{name}"
                 yield export
                 if export in after:
                     yield from sorted(after & nx.ancestors(graph, export))
@@ -551,6 +548,13 @@ class Follower:
             f"{self.target} has all that they need"
         )
         return "liftable", [Step(*place, what)]
+
+
+def _called(run: Trial) -> tuple[dict[str, str], list[str]]:
+    """The exports that a run calls, each with who makes its build, and who makes the others that it loads."""
+    exports = {f"{maker}\0{name}": maker for maker, name in run.exports}
+    makers = dict.fromkeys(one.maker for one in run.compiled)
+    return exports, [maker for maker in makers if maker not in exports.values()]
 
 
 def _chosen(part: Followed) -> bool:

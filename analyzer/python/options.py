@@ -375,9 +375,9 @@ def _behind(
 
 
 @contextmanager
-def _afresh(m: Machine) -> Iterator[None]:
+def _afresh(m: Machine, following: calls.Follow = follow) -> Iterator[None]:
     """Run what stands behind a choice: as an API is followed, with new objects, and no option given."""
-    followed, m.follow, m.assumed, m.symbolic = m.follow, follow, {}, {}
+    followed, m.follow, m.assumed, m.symbolic = m.follow, following, {}, {}
     try:
         yield
     finally:
@@ -488,8 +488,7 @@ def _by_keepers(
     """The runs of methods of objects that keep a choice, and what other options are if they are not given."""
     given = {**unset, option.attribute: choice}
     parts: list[Trial] = []
-    with _afresh(m):
-        m.follow = partial(follow_to_builds, m)
+    with _afresh(m, partial(follow_to_builds, m)):
         for one in keepers:
             names = [name for name, kept_option in one.options.items() if kept_option == option.attribute]
             methods = dict.fromkeys(method for name in names for method in held.users(m, one, name))

@@ -163,10 +163,10 @@ def follow_to_builds(
 
     What leads to no build is followed a little way: some of it takes more than all else.
     """
-    if tainted:
-        return STEPS
-    leads = function.dotted in m.leading or function.name in contracts.build_words()
-    return BUILD_STEPS if leads else HELPER_STEPS
+    worth = follow(function, args, keywords, tainted)
+    if worth > _STEPS:
+        return worth
+    return BUILD_STEPS if function.dotted in m.leading else HELPER_STEPS
 
 
 def _of(m: Machine, dotted: str) -> Iterator[Trial]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from analyzer import archs
 from analyzer.judge.comments import QUOTES
-from analyzer.model import Effect, Gate, Justification, Layer, Loss, Path, Report, When
+from analyzer.model import Effect, Gate, Justification, Layer, Loss, Path, Report, Step, When
 from analyzer.report.source import one_line
 
 
@@ -191,11 +191,9 @@ def _wrongly_admitted(gate: Gate, target: str) -> Phrase:
         kin = f"{listed(kept)}, whose code it runs"
         return (f"{target} passes ", *where(gate), f" here, and {kin}, does not.")
     evidence = gate.justification.evidence if gate.justification is not None else ()
-    read = [step for step in evidence if not step.what.startswith(QUOTES)]
-    later: list[str] = [Code(f"{one_line(step.file.rpartition('/')[2])}:{step.line}") for step in read]
-    later.append("a later gate")
-    end = " on the same way stops or damages it."
-    return (f"{target} passes ", *where(gate), " here, and ", later[0], end)
+    read = next((step for step in evidence if not step.what.startswith(QUOTES)), None)
+    later = Code(_at(read)) if read is not None else "a later gate"
+    return (f"{target} passes ", *where(gate), " here, and ", later, " on the same way stops or damages it.")
 
 
 def _no_effect(gate: Gate, target: str) -> Phrase:
@@ -278,8 +276,8 @@ def path_outcome(path: Path, target: str, gates: Mapping[str, Gate]) -> str:
     return f"{text}; with that open, {len(later):,} more gates: at the last {last}"
 
 
-def _at(gate: Gate) -> str:
-    return f"{one_line(gate.file.rpartition('/')[2])}:{gate.line}"
+def _at(place: Gate | Step) -> str:
+    return f"{one_line(place.file.rpartition('/')[2])}:{place.line}"
 
 
 def followed(justification: Justification) -> str:
